@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         CANDIDATE_STATES, USABLE_STATES, Device, DeviceClass, DeviceKind, DeviceRef, DeviceSelector, DeviceState,
         Health, Switches,
     )  # fmt: skip
-    from .lease import TTL_DEFAULT, TTL_MAX, TTL_MIN, Fence, Held, Holder, Lease
+    from .lease import TTL_DEFAULT, TTL_MAX, TTL_MIN, Fence, Held, Holder, Lease, LeaseKind
     from .manifest import (
         CONTRACT_VERSION, MANIFEST_FILE, BackendCommand, Constraint, Manifest, PlatformEntry, Tool,
         contract_accepts,
@@ -36,7 +36,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "CANDIDATE_STATES", "USABLE_STATES", "Device", "DeviceClass", "DeviceKind", "DeviceRef", "DeviceSelector",
         "DeviceState", "Health", "Switches",
     ),
-    "lease": ("TTL_DEFAULT", "TTL_MAX", "TTL_MIN", "Fence", "Held", "Holder", "Lease"),
+    "lease": ("TTL_DEFAULT", "TTL_MAX", "TTL_MIN", "Fence", "Held", "Holder", "Lease", "LeaseKind"),
     "manifest": (
         "CONTRACT_VERSION", "MANIFEST_FILE", "BackendCommand", "Constraint", "Manifest", "PlatformEntry", "Tool",
         "contract_accepts",

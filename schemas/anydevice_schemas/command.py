@@ -9,7 +9,7 @@ from pydantic import Field
 from ._base import Word
 
 Effect = Literal["read", "mutate", "destroy"]
-CommandScope = Literal["host", "session", "device"]
+CommandScope = Literal["host", "device"]
 
 
 class Plan(Word):
@@ -53,7 +53,14 @@ class Command(Word):
     effect: Effect
     idempotent: bool = False
     leaves_device: bool = Field(default=False, description="Whether it reaches beyond the device (network, host).")
-    scope: CommandScope = Field(description="host: needs no device; session: a session; device: exactly one device.")
+    scope: CommandScope = Field(description="host: needs no device; device: exactly one device.")
+    selectors: bool = Field(
+        default=True, description="Whether it takes the device selectors besides its own inputs."
+    )
+    profile: Literal["read-only", "standard", "full"] = Field(
+        default="standard", description="The lowest policy profile it is offered in, besides its effect."
+    )
+    opens_session: bool = Field(default=False, description="A session name that does not exist is created.")
     observe: bool = Field(default=False, description="Free of side effects and open to others than the holder.")
     boots: bool = Field(default=False, description="Works on devices that are not ready (boot, shutdown).")
     explicit_device: bool = Field(default=False, description="Refuses to choose a device by itself.")

@@ -1,0 +1,292 @@
+"""What devices there are now: all backends asked at once, each under its own deadline, none able to spoil the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from anydevice_schemas import WELL_KNOWN, Device, Manifest, PlatformWord
+from anydevice_schemas.errors import AnydeviceError, BackendBroken
+
+from .clock import Clock
+from .discovery import PluginRecord, describe
+from .driver import Backend, Environment, HostServices
+from .resolution import Inventory, Missing
+from .settings import Settings, private_folder
+
+log = structlog.get_logger("anydevice.inventory")
+
+IMPORT_DEADLINE = 15.0
+BACKOFF_FIRST = 2.0
+BACKOFF_MOST = 60.0
+
+
+@dataclass(slots=True)
+class _Listing:
+    devices: tuple[Device, ...] = ()
+    missing: Missing | None = None
+    good_until: float = 0.0
+    failures: int = 0
+    round: int = 0
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+
+@dataclass(slots=True)
+class BackendEntry:
+    """A backend with its record, its manifest and, once it was used, its instance."""
+
+    record: PluginRecord
+    manifest: Manifest
+    instance: Backend | None = None
+    listings: dict[tuple[tuple[str, str], ...], _Listing] = field(default_factory=dict)
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+
+class Backends:
+    """All backends of this host, constructed on first use, and the inventory made of what they list."""
+
+    def __init__(self, records: Iterable[PluginRecord], settings: Settings, clock: Clock) -> None:
+        self.records = list(records)
+        self.settings = settings
+        self.clock = clock
+        self.entries: dict[str, BackendEntry] = {
+            record.name: BackendEntry(record, record.manifest)
+            for record in self.records
+            if record.state == "ready" and record.manifest is not None
+        }
+        self.platforms = platform_words(entry.manifest for entry in self.entries.values())
+        self._made: tuple[tuple[int, ...], Inventory] | None = None
+
+    def add(self, manifest: Manifest, instance: Backend, *, distribution: str = "test") -> None:
+        """Adds a backend that is already constructed (tests, embedders)."""
+        record = PluginRecord(manifest.name, "", distribution, "0", "", manifest=manifest)
+        self.records.append(record)
+        self.entries[manifest.name] = BackendEntry(record, manifest, instance)
+        self.platforms = platform_words(entry.manifest for entry in self.entries.values())
+        self._made = None
+
+    def manifest(self, backend: str) -> Manifest:
+        """The manifest of a backend.
+
+        Raises:
+            BackendBroken: There is no such backend, or it is not ready.
+        """
+        entry = self.entries.get(backend)
+        if entry is None:
+            raise BackendBroken(f"No backend {backend!r} is ready.", backend=backend, reason="not loaded")
+        return entry.manifest
+
+    async def instance(self, name: str) -> Backend:
+        """The backend itself, imported and constructed in a worker thread on first use.
+
+        Raises:
+            BackendBroken: It cannot be imported or constructed; its record says so from now on.
+        """
+        entry = self.entries.get(name)
+        if entry is None:
+            raise BackendBroken(f"No backend {name!r} is ready.", backend=name, reason="not loaded")
+        if entry.instance is None:
+            async with entry.lock:
+                if entry.instance is None:
+                    entry.instance = await self._construct(entry)
+        return entry.instance
+
+    async def _construct(self, entry: BackendEntry) -> Backend:
+        record = entry.record
+        with anyio.move_on_after(IMPORT_DEADLINE) as scope:
+            await anyio.to_thread.run_sync(record.load, abandon_on_cancel=True)
+        if scope.cancelled_caught:
+            record.fail(f"importing {record.value} took longer than {IMPORT_DEADLINE:g} s")
+        if record.state != "ready":
+            raise BackendBroken(
+                f"The backend {record.name} cannot be loaded.", backend=record.name, reason=record.reason
+            )
+        data = private_folder(self.settings.data_dir / record.name)
+        run = private_folder(self.settings.run_dir / record.name)
+        table = self.settings.tables.get(record.name, {})
+        host = HostServices(str(data), str(run), table if isinstance(table, dict) else {})
+        try:
+            instance = record.loaded(host)
+        except Exception as error:
+            record.fail(f"constructing {record.value} failed: {describe(error)}")
+            raise BackendBroken(
+                f"The backend {record.name} cannot be started.", backend=record.name, reason=record.reason
+            ) from error
+        if not isinstance(instance, Backend):
+            record.fail(f"{record.value} made a {type(instance).__name__}, not a Backend")
+            raise BackendBroken(
+                f"The backend {record.name} is no backend.", backend=record.name, reason=record.reason
+            )
+        return instance
+
+    async def list(
+        self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None
+    ) -> Inventory:
+        """Everything there is, from listings that are still good or are made anew now.
+
+        Args:
+            env: The caller's environment; listings are kept apart by the variables a backend reads.
+            fresh: Ask again even where the last listing is still good.
+            only: Backends to ask anew; the others answer from their last listing, however old.
+        """
+        now = self.clock.monotonic()
+        wanted = self.entries if only is None else {n: self.entries[n] for n in only if n in self.entries}
+        due = [entry for entry in wanted.values() if fresh or self._slot(entry, env).good_until <= now]
+        if len(due) == 1:
+            await self._refresh(due[0], env, fresh)
+        elif due:
+            async with anyio.create_task_group() as group:
+                for entry in due:
+                    group.start_soon(partial(self._refresh, entry, env, fresh))
+        return self._inventory(env)
+
+    def cached(self, env: Environment) -> Inventory:
+        """What was listed last, without asking anybody."""
+        return self._inventory(env)
+
+    def forget(self, backend: str) -> None:
+        """The backend's listing is not good any more (something was started or stopped)."""
+        entry = self.entries.get(backend)
+        if entry is not None:
+            for slot in entry.listings.values():
+                slot.good_until = 0.0
+
+    async def aclose(self, deadline: float = 10.0) -> None:
+        """Ends all backends at once, under one deadline."""
+        async with anyio.create_task_group() as group:
+            for entry in self.entries.values():
+                if entry.instance is not None:
+                    group.start_soon(_close_backend, entry, deadline)
+
+    def _slot(self, entry: BackendEntry, env: Environment) -> _Listing:
+        key = tuple((name, env.variables[name]) for name in sorted(entry.manifest.env) if name in env.variables)
+        slot = entry.listings.get(key)
+        if slot is None:
+            if len(entry.listings) > 32:
+                entry.listings.pop(next(iter(entry.listings)))
+            slot = entry.listings[key] = _Listing()
+        return slot
+
+    async def _refresh(self, entry: BackendEntry, env: Environment, fresh: bool) -> None:
+        slot = self._slot(entry, env)
+        asked = slot.round
+        async with slot.lock:
+            if slot.round != asked or (not fresh and slot.good_until > self.clock.monotonic()):
+                return  # somebody else has just asked
+            slot.round += 1
+            deadline = entry.manifest.discovery_deadline
+            try:
+                with anyio.fail_after(deadline):
+                    backend = await self.instance(entry.record.name)
+                    rows = await backend.devices(env)
+                slot.devices = tuple(_checked(entry, rows))
+                slot.missing, slot.failures = None, 0
+                slot.good_until = self.clock.monotonic() + entry.manifest.list_ttl
+                return
+            except TimeoutError:
+                reason, fix = f"gave no listing within {deadline:g} s", "Call doctor; it is asked again later."
+            except AnydeviceError as error:
+                reason = f"{error.code}: {error.details.get('reason') or error.message}"
+                fix = str(error.details.get("fix") or error.details.get("install") or error.hint)
+            except Exception as error:  # noqa: BLE001 - a vendor's code may raise anything
+                reason, fix = describe(error), f"Report it to {entry.record.distribution}."
+            log.warning("listing_failed", backend=entry.record.name, reason=reason)
+            slot.failures += 1
+            slot.devices = ()
+            slot.missing = Missing(entry.record.name, reason, fix)
+            pause = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** (slot.failures - 1))
+            slot.good_until = self.clock.monotonic() + pause
+
+    def _inventory(self, env: Environment) -> Inventory:
+        slots = [self._slot(entry, env) for entry in self.entries.values()]
+        mark = (id(self.platforms), *(id(slot.devices) for slot in slots), *(id(slot.missing) for slot in slots))
+        if self._made is not None and self._made[0] == mark:
+            return self._made[1]
+        rows = self._specialised([device for slot in slots for device in slot.devices])
+        broken = [
+            Missing(record.name, f"{record.state}: {record.reason}", record.remedy)
+            for record in self.records
+            if record.state in ("broken", "refused", "conflict")
+            and (record.name not in self.entries or self.entries[record.name].record is not record)
+        ]
+        missing = [slot.missing for slot in slots if slot.missing is not None]
+        made = Inventory(rows, platforms=self.platforms, missing=[*missing, *broken])
+        self._made = (mark, made)
+        return made
+
+    def _specialised(self, rows: list[Device]) -> list[Device]:
+        """Drops rows of a backend for which a more specific one lists the same transport."""
+        special: dict[str, set[str]] = {}
+        for entry in self.entries.values():
+            for general in entry.manifest.specialises:
+                special.setdefault(general, set()).add(entry.record.name)
+        if not special:
+            return rows
+        claimed = {(row.backend, str(row.facts.get("transport", row.id))) for row in rows}
+        return [
+            row
+            for row in rows
+            if not any(
+                (name, str(row.facts.get("transport", row.id))) in claimed
+                for name in special.get(row.backend, ())
+            )
+        ]
+
+
+def platform_words(manifests: Iterable[Manifest]) -> tuple[PlatformWord, ...]:
+    """The well-known platform words and those that manifests add; a well-known word keeps its meaning."""
+    words: dict[str, PlatformWord] = {word.name: word for word in WELL_KNOWN}
+    for manifest in manifests:
+        for entry in manifest.platforms:
+            words.setdefault(
+                entry.name,
+                PlatformWord(
+                    entry.name,
+                    entry.platform or entry.name,
+                    entry.id_kind,
+                    tuple(entry.targets),
+                    default_env=dict(entry.default_env),
+                ),
+            )
+    return tuple(words.values())
+
+
+def _checked(entry: BackendEntry, rows: Any) -> Iterable[Device]:
+    """The rows of a listing, each of them a `Device` of this backend; a bad row is told and left out."""
+    words = {word.platform or word.name for word in entry.manifest.platforms}
+    for row in rows:
+        if not isinstance(row, Device):
+            log.warning("bad_row", backend=entry.record.name, reason=f"a {type(row).__name__}, not a Device")
+            continue
+        if row.backend != entry.record.name or row.platform not in words:
+            log.warning("bad_row", backend=entry.record.name, reason=f"claims {row.backend}/{row.platform}")
+            continue
+        yield row
+
+
+async def _close_backend(entry: BackendEntry, deadline: float) -> None:
+    assert entry.instance is not None
+    try:
+        with anyio.move_on_after(deadline, shield=True):
+            await entry.instance.aclose()
+    except Exception as error:  # noqa: BLE001 - closing goes on with the others
+        log.warning("close_failed", backend=entry.record.name, reason=describe(error))
+
+
+def defaults_from(
+    env: Environment, platforms: Iterable[PlatformWord]
+) -> list[tuple[str, str, str]]:
+    """Default selectors the caller's environment holds: (selector, value, origin)."""
+    found: list[tuple[str, str, str]] = []
+    for word in platforms:
+        for variable, selector in word.default_env.items():
+            value = env.variables.get(variable)
+            if value:
+                found.append((selector, value, f"{variable} of the caller's environment"))
+    return found

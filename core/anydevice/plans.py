@@ -1,0 +1,91 @@
+"""Which operation plan carries a command out on this device now, chosen before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anydevice_schemas import Command, Constraint, Device, Manifest, Plan
+from anydevice_schemas.errors import Unsupported
+
+from .driver import Driver
+from .policy import applies
+
+
+def declared(manifest: Manifest, device: Device, operation: str) -> bool:
+    """Whether the manifest declares an operation for this very device (kind, class, OS version)."""
+    constraint = manifest.operations.get(operation)
+    return constraint is not None and _fits(constraint, device)
+
+
+def _fits(constraint: Constraint, device: Device) -> bool:
+    if constraint.kinds and device.kind not in constraint.kinds:
+        return False
+    if constraint.classes and device.device_class not in constraint.classes:
+        return False
+    return not constraint.min_os or _version(device.os_version) >= _version(constraint.min_os)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for part in text.split("."):
+        digits = "".join(ch for ch in part if ch.isdigit())
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+def available(manifest: Manifest, device: Device, driver: Driver, operation: str) -> bool:
+    """Whether an operation can be used now: declared for the device, implemented, and not down."""
+    return declared(manifest, device, operation) and driver.has(operation)
+
+
+def choose(
+    command: Command,
+    arguments: Mapping[str, Any],
+    manifest: Manifest,
+    device: Device,
+    driver: Driver,
+) -> Plan | None:
+    """The first plan of the command that applies to these arguments and is fully available; None if it needs none.
+
+    Raises:
+        Unsupported: No plan can be carried out; details say which operations are missing, and why they are down.
+    """
+    if not command.plans:
+        return None
+    missing: dict[str, str] = {}
+    down = driver.unavailable()
+    for plan in command.plans:
+        if not applies(plan.when, arguments):
+            continue
+        lacking = [op for op in plan.operations if not available(manifest, device, driver, op)]
+        if not lacking:
+            return plan
+        for op in lacking:
+            missing[op] = down.get(op) or down.get(op.partition(".")[0]) or "not declared for this device"
+    raise Unsupported(
+        f"{command.name} cannot be carried out on this device.",
+        operation=next(iter(missing), command.name),
+        alternatives=[],
+        missing=missing,
+        device=device.key,
+    )
+
+
+def offered(command: Command, manifest: Manifest, device: Device, driver: Driver) -> tuple[bool, dict[str, str]]:
+    """Whether a command has any plan that is fully available on a device now, and what is missing otherwise."""
+    if command.backend is not None and command.backend != device.backend:
+        return False, {command.name: f"only devices of {command.backend} have it"}
+    if not command.plans:
+        return True, {}
+    missing: dict[str, str] = {}
+    down = driver.unavailable()
+    for plan in command.plans:
+        lacking = [op for op in plan.operations if not available(manifest, device, driver, op)]
+        if not lacking:
+            return True, {}
+        for op in lacking:
+            missing.setdefault(op, down.get(op) or down.get(op.partition(".")[0]) or "not declared for this device")
+    return False, missing

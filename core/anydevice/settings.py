@@ -1,0 +1,165 @@
+"""Where things are kept, and what the configuration file says.
+
+Everything lives under one folder: ``$ANYDEVICE_HOME``, else ``~/.anydevice``. Nothing here reads the
+environment of a call; that travels with the caller.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HOME_VARIABLE = "ANYDEVICE_HOME"
+CALL_ENVIRONMENT: tuple[str, ...] = ("ANDROID_SERIAL",)
+CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
+"""What of a caller's environment travels with a call; everything else stays where it is."""
+
+
+def home_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """The folder all of anydevice's files live under."""
+    environ = os.environ if environ is None else environ
+    named = environ.get(HOME_VARIABLE)
+    return Path(named) if named else Path.home() / ".anydevice"
+
+
+def call_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The allow-listed part of an environment: what a caller sends along at connect."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if (name in CALL_ENVIRONMENT or name.startswith(CALL_ENVIRONMENT_PREFIXES)) and name != HOME_VARIABLE
+    }
+
+
+def private_folder(path: Path) -> Path:
+    """Creates a folder only its owner can enter (0700), parents included, and returns it.
+
+    Raises:
+        PermissionError: It exists and belongs to somebody else, or others may enter it and it cannot be closed.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = path.stat()
+    if status.st_uid != os.getuid():
+        raise PermissionError(f"{path} belongs to another user")
+    if status.st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that can be configured, with its defaults.
+
+    Attributes:
+        home: The folder all files live under.
+        profile: Policy profile: `read-only`, `standard` or `full`.
+        confirm: `person` (tokens need a person's approval) or `caller`.
+        session_idle: Seconds an idle session lives.
+        disabled: Names of plugins that are not loaded.
+        prefer: Which distribution wins where two bring a plugin of one name.
+        strict_plugins: Refuse to start unless every plugin is ready.
+        event_templates: URL templates of app events: `default`, a platform name, or `app:<id>`.
+        roots: Folders callers may read from and write to besides their own working directory.
+        limits: Named numbers a deployment may change (see `LIMITS`).
+        tables: The configuration file's other tables; a backend gets the one of its own name.
+    """
+
+    home: Path
+    profile: str = "standard"
+    confirm: str = "person"
+    session_idle: float = 1800.0
+    session_lock: str = "reject"
+    disabled: frozenset[str] = frozenset()
+    prefer: Mapping[str, str] = field(default_factory=dict)
+    strict_plugins: bool = False
+    event_templates: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def data_dir(self) -> Path:
+        """What survives a restart."""
+        return self.home / "data"
+
+    @property
+    def run_dir(self) -> Path:
+        """What does not: the socket, fresh profiles, the daemon's own record."""
+        return self.home / "run"
+
+    @property
+    def artefact_dir(self) -> Path:
+        """Screenshots and other files calls made."""
+        return self.home / "artefacts"
+
+    @property
+    def journal_dir(self) -> Path:
+        """Audit and replay records."""
+        return self.home / "journal"
+
+    @staticmethod
+    def load(home: Path | None = None) -> Settings:
+        """Reads `config.toml` in the home folder; absent = all defaults.
+
+        Raises:
+            SettingsError: The file is not TOML, or holds a key or value that means nothing.
+        """
+        home = home or home_folder()
+        path = home / "config.toml"
+        try:
+            table = tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return Settings(home=home)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise SettingsError(f"{path.name}: {error}") from error
+        return _from_table(home, table)
+
+
+class SettingsError(ValueError):
+    """The configuration file cannot be used; the message says which key and why."""
+
+
+_PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "policy.profile": ("profile", str),
+    "policy.confirm": ("confirm", str),
+    "policy.roots": ("roots", list),
+    "session.idle": ("session_idle", (int, float)),
+    "session.lock": ("session_lock", str),
+    "plugins.disabled": ("disabled", list),
+    "plugins.prefer": ("prefer", dict),
+    "plugins.strict": ("strict_plugins", bool),
+    "events.templates": ("event_templates", dict),
+}
+_CHOICES = {
+    "policy.profile": ("read-only", "standard", "full"),
+    "policy.confirm": ("person", "caller"),
+    "session.lock": ("reject", "strip"),
+}
+
+
+def _from_table(home: Path, table: Mapping[str, Any]) -> Settings:
+    ours = {key.partition(".")[0] for key in _PLAIN}
+    values: dict[str, Any] = {}
+    for section in ours & set(table):
+        if not isinstance(table[section], dict):
+            raise SettingsError(f"config.toml: {section} must be a table")
+        for key, value in table[section].items():
+            full = f"{section}.{key}"
+            if full not in _PLAIN:
+                known = ", ".join(sorted(k for k in _PLAIN if k.startswith(section + ".")))
+                raise SettingsError(f"config.toml: unknown key {full}; known are {known}")
+            name, kind = _PLAIN[full]
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+                raise SettingsError(f"config.toml: {full} has a value of the wrong type")
+            if full in _CHOICES and value not in _CHOICES[full]:
+                raise SettingsError(f"config.toml: {full} must be one of {', '.join(_CHOICES[full])}")
+            values[name] = value
+    if "disabled" in values:
+        values["disabled"] = frozenset(values["disabled"])
+    if "roots" in values:
+        values["roots"] = tuple(values["roots"])
+    tables = {key: value for key, value in table.items() if key not in ours}
+    return Settings(home=home, tables=tables, **values)
