@@ -14,7 +14,13 @@ from .settings import private_folder
 
 SCHEME = "anydevice://artefacts/"
 _NAME = re.compile(r"^[a-z0-9][a-z0-9-]{0,80}\.[a-z0-9]{1,8}$")
-_SUFFIX = {"image/png": "png", "image/jpeg": "jpg", "text/html": "html", "text/plain": "txt", "application/json": "json"}
+_SUFFIX = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "text/html": "html",
+    "text/plain": "txt",
+    "application/json": "json",
+}
 
 
 class Artefacts:

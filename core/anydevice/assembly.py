@@ -1,7 +1,7 @@
 """Putting core together: the one place where the parts meet.
 
-    async with open_router(Settings.load()) as router:
-        answer = await router.call(call)
+async with open_router(Settings.load()) as router:
+    answer = await router.call(call)
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from .journal import Journal
 from .lanes import Lanes
 from .leases import Desk, LeaseStore, MemoryStore
 from .policy import Policy
-from .router import Router, Services
+from .router import Router
+from .services import Services
 from .sessions import Sessions
 from .settings import Settings
 
@@ -102,25 +103,34 @@ async def open_router(
         if unready:
             names = ", ".join(f"{record.name} ({record.state}: {record.reason})" for record in unready)
             raise StrictPlugins(f"plugins.strict is set and these are not ready: {names}")
+    failure: Exception | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(_keep_house, services)
         try:
             yield router
+        except Exception as error:
+            failure = error  # raised below as it is, not wrapped in the group's
         finally:
             group.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
                 await services.connections.aclose()
                 await backends.aclose()
                 services.journal.close()
+    if failure is not None:
+        raise failure
 
 
 def register_backend_command(catalogue: Catalogue, record: PluginRecord, command: object) -> None:
     """Adds a command a backend's manifest brings; a bad one is told, not fatal."""
     try:
         catalogue.register_manifest(command, backend=record.name, origin=record.distribution)
-    except Exception as error:  # noqa: BLE001 - a vendor's schema may hold anything
+    except Exception as error:
         catalogue.refused.append(
-            {"command": str(getattr(command, "handler", "?")), "origin": record.distribution, "reason": describe(error)}
+            {
+                "command": str(getattr(command, "handler", "?")),
+                "origin": record.distribution,
+                "reason": describe(error),
+            }
         )
 
 
@@ -135,7 +145,7 @@ def _load_plugins(records: Sequence[PluginRecord], services: Services) -> pluggy
         try:
             manager.register(loaded, name=record.name)
             manager.check_pending()
-        except Exception as error:  # noqa: BLE001 - a plugin may be wrong in any way
+        except Exception as error:
             if manager.has_plugin(record.name):
                 manager.unregister(name=record.name)
             record.fail(f"its hooks are not ours: {describe(error)}")
@@ -147,7 +157,7 @@ def _load_plugins(records: Sequence[PluginRecord], services: Services) -> pluggy
                 for spec in specs or ():
                     spec.command = spec.command.model_copy(update={"origin": record.distribution})
                     services.catalogue.register(spec)
-        except Exception as error:  # noqa: BLE001 - one plugin's fault stays its own
+        except Exception as error:
             record.fail(f"anydevice_commands failed: {describe(error)}")
     services.journal.observers.append(lambda entry: _observe(manager, entry))
     return manager
@@ -160,7 +170,7 @@ def _others(manager: pluggy.PluginManager, plugin: object) -> list[object]:
 def _observe(manager: pluggy.PluginManager, entry: dict[str, object]) -> None:
     try:
         manager.hook.anydevice_recorded(record=entry)
-    except Exception as error:  # noqa: BLE001 - an observer never fails a call
+    except Exception as error:
         log.warning("observer_failed", reason=describe(error))
 
 

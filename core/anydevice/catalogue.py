@@ -10,7 +10,7 @@ import difflib
 import importlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -20,10 +20,8 @@ from anydevice_schemas.errors import BackendBroken, InvalidArgument, UnknownComm
 
 from .schema import flat_schema, model_from_schema
 
-if TYPE_CHECKING:
-    from .context import Context, Outcome
-
-Handler = Callable[["Context", Any], Awaitable["Outcome"]]
+Handler = Callable[[Any, Any], Awaitable[Any]]
+"""What carries a command out: takes its `Context` and its typed inputs, returns an `Outcome`."""
 
 
 class Input(BaseModel):
@@ -38,6 +36,11 @@ class Input(BaseModel):
         validate_by_alias=True,
         serialize_by_alias=True,
     )
+
+    @property
+    def extra_seconds(self) -> float:
+        """Time the arguments add to the command's deadline, besides `timeoutMs` and `durationMs`."""
+        return 0.0
 
 
 @dataclass(slots=True)
@@ -54,11 +57,12 @@ class CommandSpec:
     input: type[BaseModel]
     handler: Handler | str
     own_fields: frozenset[str] = frozenset()
+    time_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.own_fields = frozenset(
-            f.alias or name for name, f in self.input.model_fields.items()
-        )
+        fields = self.input.model_fields
+        self.time_fields = tuple(name for name in ("timeout_ms", "duration_ms") if name in fields)
+        self.own_fields = frozenset(f.alias or name for name, f in self.input.model_fields.items())
 
     def load(self) -> Handler:
         """The handler, imported if need be.
@@ -89,6 +93,13 @@ class Parsed:
     switches: Switches
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """The command's own arguments as they were given, for plans and confirmation rules."""
+    deadline: float = 30.0
+    """Seconds the call may take: the command's own deadline and what its waiting arguments add."""
+
+    @property
+    def boots(self) -> bool:
+        """Whether the call itself asks for a device to be started (`boot` of `open`)."""
+        return "boot" in self.spec.own_fields and bool(self.input.boot)
 
 
 _SELECTOR_NAMES = {f.alias or n: n for n, f in DeviceSelector.model_fields.items()}
@@ -234,7 +245,12 @@ class Catalogue:
         switches = _validate(Switches, switch, problems) if switch else _NO_SWITCHES
         if problems:
             raise _invalid(spec, problems, self.accepted(spec))
-        return Parsed(spec, parsed_input, selector, switches, own)
+        deadline = spec.command.deadline
+        for waiting in spec.time_fields:
+            deadline += (getattr(parsed_input, waiting) or 0) / 1000
+        if isinstance(parsed_input, Input):
+            deadline += parsed_input.extra_seconds
+        return Parsed(spec, parsed_input, selector, switches, own, deadline)
 
     def accepted(self, spec: CommandSpec) -> list[str]:
         """Every argument name a command takes: its own first."""
@@ -284,8 +300,8 @@ def _validate(model: type[Any], values: dict[str, Any], problems: list[dict[str,
     try:
         return model.model_validate(values, strict=True)
     except ValidationError as error:
-        for fault in error.errors(include_url=False, include_input=True, include_context=True):
-            problems.append(_problem(fault))
+        faults = error.errors(include_url=False, include_input=True, include_context=True)
+        problems.extend(_problem(fault) for fault in faults)
         return None
 
 
@@ -300,7 +316,12 @@ def _problem(fault: Any) -> dict[str, Any]:
         expected = str(context.get("expected", ""))
         choices = [word.strip(" '") for word in expected.replace(" or ", ",").split(",") if word.strip(" '")]
         near = difflib.get_close_matches(str(fault.get("input"))[:60], choices, n=1, cutoff=0.5)
-        return {"param": param, "problem": "not one of the accepted values", "expected": expected, "nearest": near}
+        return {
+            "param": param,
+            "problem": "not one of the accepted values",
+            "expected": expected,
+            "nearest": near,
+        }
     if kind == "value_error":
         return {"param": param, "problem": message.removeprefix("Value error, "), "expected": "see problem"}
     return {"param": param, "problem": message, "expected": message.removeprefix("Input should be ")}

@@ -87,7 +87,7 @@ class Connections:
         try:
             with anyio.move_on_after(CLOSE_DEADLINE, shield=True):
                 await driver.aclose()
-        except Exception as error:  # noqa: BLE001 - a driver that fails to close is gone all the same
+        except Exception as error:
             log.warning("driver_close_failed", device=device_key, reason=describe(error))
 
     async def aclose(self) -> None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import anyio
 import anyio.to_thread
 
 from anydevice_schemas import Answer, Artefact, Caller, Device, Plan, Tree, tree_faults
-from anydevice_schemas.errors import AnydeviceError, BackendBroken, CallTimeout, InvalidArgument, OutcomeUnknown
+from anydevice_schemas.errors import (
+    AnydeviceError,
+    BackendBroken,
+    CallTimeout,
+    InvalidArgument,
+    OutcomeUnknown,
+)
 
 from .catalogue import CommandSpec, Parsed
 from .discovery import describe
 from .driver import READ_ONLY, Acted, Backend, Capability, Driver, Environment, Image, Screen, TreeScope
-
-if TYPE_CHECKING:
-    from .router import Services
-    from .sessions import Session
+from .services import Services
+from .sessions import Session
 
 C = TypeVar("C", bound=Capability)
 Progress = Callable[[float | None, str], Awaitable[None]]
@@ -36,6 +40,7 @@ class Outcome:
         method: How it acted.
         truncated: Everything that was cut.
         artefacts: Files made.
+        instead: Another command's answer that is to be passed on as it is.
     """
 
     data: dict[str, Any] = field(default_factory=dict)
@@ -43,6 +48,7 @@ class Outcome:
     method: str | None = None
     truncated: list[str] = field(default_factory=list)
     artefacts: list[Artefact] = field(default_factory=list)
+    instead: Answer | None = None
 
 
 class _Recorded(Generic[C]):
@@ -164,9 +170,7 @@ class Context:
         assert self.driver is not None, "a host command has no driver"
         return cast(C, _Recorded(self, self.driver.capability(kind)))
 
-    async def _operate(
-        self, operation: str, call: Callable[..., Awaitable[Any]], args: Any, kwargs: Any
-    ) -> Any:
+    async def _operate(self, operation: str, call: Callable[..., Awaitable[Any]], args: Any, kwargs: Any) -> Any:
         self.trips += 1
         changes = operation not in READ_ONLY
         if changes:
@@ -230,9 +234,7 @@ class Context:
 
     async def save_image(self, image: Image, stem: str) -> Artefact:
         """Stores a picture as an artefact."""
-        return await anyio.to_thread.run_sync(
-            lambda: self.services.artefacts.save(image.data, image.mime, stem=stem)
-        )
+        return await anyio.to_thread.run_sync(lambda: self.services.artefacts.save(image.data, image.mime, stem=stem))
 
     def bad_argument(self, param: str, problem: str, expected: str) -> InvalidArgument:
         """The error for an argument that the schema alone could not judge."""

@@ -68,7 +68,7 @@ class PluginRecord:
                 loaded = getattr(loaded, part)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
+        except BaseException as error:
             self.fail(f"importing {self.value} failed: {describe(error)}")
             return None
         self.import_seconds = time.perf_counter() - started
@@ -141,10 +141,7 @@ def _records_of(
     group: str, name: str, points: list[EntryPoint], disabled: set[str], preferred: str | None
 ) -> list[PluginRecord]:
     records = sorted(
-        (
-            PluginRecord(name, group, _distribution(point), _version(point), point.value)
-            for point in points
-        ),
+        (PluginRecord(name, group, _distribution(point), _version(point), point.value) for point in points),
         key=lambda record: (record.distribution, record.value),
     )
     if name in disabled:
@@ -178,7 +175,7 @@ def _read_manifest(record: PluginRecord) -> None:
         where = ".".join(str(part) for part in first["loc"])
         record.fail(f"{MANIFEST_FILE}: {where}: {first['msg']} ({error.error_count()} faults in all)")
         return
-    except Exception as error:  # noqa: BLE001 - a vendor's package may be damaged in any way
+    except Exception as error:
         record.fail(f"{MANIFEST_FILE}: {describe(error)}")
         return
     if manifest.name != record.name:

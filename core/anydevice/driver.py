@@ -286,9 +286,7 @@ class Pointer(Capability):
         """Moves the pointer and leaves it there."""
         raise _undeclared("pointer", "move")
 
-    async def click(
-        self, point: Point, *, button: Button = "primary", count: int = 1, hold: float = 0.0
-    ) -> Acted:
+    async def click(self, point: Point, *, button: Button = "primary", count: int = 1, hold: float = 0.0) -> Acted:
         """Moves to the point and clicks `count` times, holding each press for `hold` seconds."""
         raise _undeclared("pointer", "click")
 
@@ -480,9 +478,7 @@ class Driver(abc.ABC):
         """
         found = getattr(self, kind.name, None)
         if found is None:
-            raise Unsupported(
-                f"This device has no capability {kind.name}.", operation=kind.name, alternatives=[]
-            )
+            raise Unsupported(f"This device has no capability {kind.name}.", operation=kind.name, alternatives=[])
         return found  # type: ignore[no-any-return]
 
     def has(self, operation: str) -> bool:

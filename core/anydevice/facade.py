@@ -26,8 +26,6 @@ class Facade(Protocol):
         """Does slow imports ahead of the first connection; called once, in the background."""
         ...
 
-    async def serve(
-        self, stream: ByteStream, caller: Caller, router: Router, options: Mapping[str, Any]
-    ) -> None:
+    async def serve(self, stream: ByteStream, caller: Caller, router: Router, options: Mapping[str, Any]) -> None:
         """Serves one connection until the client ends it. Everything of the connection is gone on return."""
         ...

@@ -17,7 +17,7 @@ from anydevice_schemas.errors import AnydeviceError, BackendBroken
 from .clock import Clock
 from .discovery import PluginRecord, describe
 from .driver import Backend, Environment, HostServices
-from .resolution import Inventory, Missing
+from .resolution import Default, Inventory, Missing
 from .settings import Settings, private_folder
 
 log = structlog.get_logger("anydevice.inventory")
@@ -120,14 +120,10 @@ class Backends:
             ) from error
         if not isinstance(instance, Backend):
             record.fail(f"{record.value} made a {type(instance).__name__}, not a Backend")
-            raise BackendBroken(
-                f"The backend {record.name} is no backend.", backend=record.name, reason=record.reason
-            )
+            raise BackendBroken(f"The backend {record.name} is no backend.", backend=record.name, reason=record.reason)
         return instance
 
-    async def list(
-        self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None
-    ) -> Inventory:
+    async def list(self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None) -> Inventory:
         """Everything there is, from listings that are still good or are made anew now.
 
         Args:
@@ -190,11 +186,14 @@ class Backends:
                 slot.good_until = self.clock.monotonic() + entry.manifest.list_ttl
                 return
             except TimeoutError:
-                reason, fix = f"gave no listing within {deadline:g} s", "Call doctor; it is asked again later."
+                reason, fix = (
+                    f"gave no listing within {deadline:g} s",
+                    "Call doctor; it is asked again later.",
+                )
             except AnydeviceError as error:
                 reason = f"{error.code}: {error.details.get('reason') or error.message}"
                 fix = str(error.details.get("fix") or error.details.get("install") or error.hint)
-            except Exception as error:  # noqa: BLE001 - a vendor's code may raise anything
+            except Exception as error:
                 reason, fix = describe(error), f"Report it to {entry.record.distribution}."
             log.warning("listing_failed", backend=entry.record.name, reason=reason)
             slot.failures += 1
@@ -205,7 +204,11 @@ class Backends:
 
     def _inventory(self, env: Environment) -> Inventory:
         slots = [self._slot(entry, env) for entry in self.entries.values()]
-        mark = (id(self.platforms), *(id(slot.devices) for slot in slots), *(id(slot.missing) for slot in slots))
+        mark = (
+            id(self.platforms),
+            *(id(slot.devices) for slot in slots),
+            *(id(slot.missing) for slot in slots),
+        )
         if self._made is not None and self._made[0] == mark:
             return self._made[1]
         rows = self._specialised([device for slot in slots for device in slot.devices])
@@ -233,8 +236,7 @@ class Backends:
             row
             for row in rows
             if not any(
-                (name, str(row.facts.get("transport", row.id))) in claimed
-                for name in special.get(row.backend, ())
+                (name, str(row.facts.get("transport", row.id))) in claimed for name in special.get(row.backend, ())
             )
         ]
 
@@ -275,18 +277,15 @@ async def _close_backend(entry: BackendEntry, deadline: float) -> None:
     try:
         with anyio.move_on_after(deadline, shield=True):
             await entry.instance.aclose()
-    except Exception as error:  # noqa: BLE001 - closing goes on with the others
+    except Exception as error:
         log.warning("close_failed", backend=entry.record.name, reason=describe(error))
 
 
-def defaults_from(
-    env: Environment, platforms: Iterable[PlatformWord]
-) -> list[tuple[str, str, str]]:
-    """Default selectors the caller's environment holds: (selector, value, origin)."""
-    found: list[tuple[str, str, str]] = []
-    for word in platforms:
-        for variable, selector in word.default_env.items():
-            value = env.variables.get(variable)
-            if value:
-                found.append((selector, value, f"{variable} of the caller's environment"))
-    return found
+def defaults_from(env: Environment, platforms: Iterable[PlatformWord]) -> list[Default]:
+    """Default selectors the caller's environment holds."""
+    return [
+        Default(selector, env.variables[variable], f"{variable} of the caller's environment", word.platform)
+        for word in platforms
+        for variable, selector in word.default_env.items()
+        if env.variables.get(variable)
+    ]

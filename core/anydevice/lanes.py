@@ -6,9 +6,8 @@ order, so two groups that overlap can never wait for each other in a circle.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from types import TracebackType
 
 import anyio
 
@@ -16,7 +15,7 @@ from anydevice_schemas import Device
 from anydevice_schemas.errors import AnydeviceError, CallCancelled, CallTimeout
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Lane:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     users: int = 0
@@ -37,66 +36,27 @@ class Lanes:
     def __init__(self) -> None:
         self._lanes: dict[str, _Lane] = {}
 
-    @asynccontextmanager
-    async def enter(self, device: Device, deadline: float) -> AsyncIterator[None]:
-        """Waits for the device's lane and holds it.
+    def enter(self, device: Device, *, wait: float, deadline: float) -> LaneTurn:
+        """One turn on a device's lane, as an async context manager.
 
         Args:
             device: The device to drive.
-            deadline: Seconds to wait for the lane before giving up.
+            wait: Seconds to wait for the lane before giving up.
+            deadline: Seconds the turn may take once it has begun.
 
         Raises:
-            CallTimeout: The lane was not free in time; nothing was sent.
-            CallCancelled: The command was ended from outside while it ran (see `interrupt`).
+            CallTimeout: On entering, the lane was not free in time; nothing was sent.
+            TimeoutError: On leaving, the turn used up its deadline.
+            AnydeviceError: On leaving, the command was ended from outside (see `interrupt`).
         """
-        keys = lane_keys(device)
-        lanes = [self._lanes.setdefault(key, _Lane()) for key in keys]
-        for lane in lanes:
-            lane.users += 1
-        try:
-            async with AsyncExitStack() as stack:
-                await self._lock_all(stack, lanes, deadline, device)
-                with anyio.CancelScope() as scope:
-                    for lane in lanes:
-                        lane.running, lane.why = scope, None
-                    try:
-                        yield
-                    finally:
-                        for lane in lanes:
-                            lane.running = None
-                if scope.cancelled_caught:
-                    raise lanes[0].why or CallCancelled("The command was ended from outside.", by="host")
-        finally:
-            for key, lane in zip(keys, lanes, strict=True):
-                lane.users -= 1
-                if not lane.users and self._lanes.get(key) is lane:
-                    del self._lanes[key]
+        return LaneTurn(self, device, lane_keys(device), wait, deadline)
 
-    async def _lock_all(
-        self, stack: AsyncExitStack, lanes: list[_Lane], deadline: float, device: Device
-    ) -> None:
-        for lane in lanes:
-            try:
-                lane.lock.acquire_nowait()
-            except anyio.WouldBlock:
-                with anyio.move_on_after(deadline) as scope:
-                    await lane.lock.acquire()
-                if scope.cancelled_caught:
-                    raise CallTimeout(
-                        "Another command is still running on this device.",
-                        after=deadline,
-                        waiting_for="lane",
-                        device=device.key,
-                        hint="Wait for it to end, or call appstate later.",
-                    ) from None
-            stack.callback(lane.lock.release)
-
-    def interrupt(self, device_key: str, why: AnydeviceError) -> bool:
+    def interrupt(self, device_key: str, why: AnydeviceError | None = None) -> bool:
         """Ends the command that runs on a device now; it answers with `why`. False when none runs."""
         lane = self._lanes.get(device_key)
         if lane is None or lane.running is None:
             return False
-        lane.why = why
+        lane.why = why or CallCancelled("The command was ended from outside.", by="host")
         lane.running.cancel()
         return True
 
@@ -104,3 +64,84 @@ class Lanes:
         """Whether a command runs on the device now."""
         lane = self._lanes.get(device_key)
         return lane is not None and lane.running is not None
+
+    def join(self, key: str) -> _Lane:
+        """The lane of a key, with one more user."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane()
+        lane.users += 1
+        return lane
+
+    def leave(self, key: str, lane: _Lane) -> None:
+        """One user less; a lane nobody uses is forgotten."""
+        lane.users -= 1
+        if not lane.users and self._lanes.get(key) is lane:
+            del self._lanes[key]
+
+
+class LaneTurn:
+    """One command's turn on its lane. Written out as a class because every command on a device takes one."""
+
+    __slots__ = ("_deadline", "_device", "_held", "_keys", "_lanes", "_owner", "_scope", "_wait")
+
+    def __init__(self, owner: Lanes, device: Device, keys: tuple[str, ...], wait: float, deadline: float) -> None:
+        self._owner = owner
+        self._device = device
+        self._keys = keys
+        self._wait = wait
+        self._deadline = deadline
+        self._lanes: list[_Lane] = []
+        self._held = 0
+
+    async def __aenter__(self) -> LaneTurn:
+        self._lanes = [self._owner.join(key) for key in self._keys]
+        try:
+            for lane in self._lanes:
+                await self._lock(lane)
+                self._held += 1
+        except BaseException:
+            self._release()
+            raise
+        self._scope = anyio.CancelScope(deadline=anyio.current_time() + self._deadline)
+        self._scope.__enter__()
+        for lane in self._lanes:
+            lane.running, lane.why = self._scope, None
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        why = self._lanes[0].why
+        for lane in self._lanes:
+            lane.running = None
+        try:
+            swallowed = self._scope.__exit__(kind, error, trace)
+        finally:
+            self._release()
+        if not self._scope.cancelled_caught:
+            return bool(swallowed)
+        if why is not None:
+            raise why
+        raise TimeoutError
+
+    async def _lock(self, lane: _Lane) -> None:
+        try:
+            lane.lock.acquire_nowait()
+        except anyio.WouldBlock:
+            with anyio.move_on_after(self._wait) as scope:
+                await lane.lock.acquire()
+            if scope.cancelled_caught:
+                raise CallTimeout(
+                    "Another command is still running on this device.",
+                    after=self._wait,
+                    waiting_for="lane",
+                    device=self._device.key,
+                    hint="Wait for it to end, or call appstate later.",
+                ) from None
+
+    def _release(self) -> None:
+        for lane in self._lanes[: self._held]:
+            lane.lock.release()
+        for key, lane in zip(self._keys, self._lanes, strict=True):
+            self._owner.leave(key, lane)

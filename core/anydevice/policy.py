@@ -81,7 +81,8 @@ class Policy:
             ConfirmationRequired: A person has to approve the token first.
             ConfirmationInvalid: The token is unknown, used, expired, not approved, or bound to another call.
         """
-        if command.effect != "read":
+        reads = command.effect == "read" or (command.reads_when and applies(command.reads_when, arguments))
+        if not reads:
             self._allow_change(command, caller)
         if _RANK[command.profile] > _RANK[self.profile]:
             raise Refused(
@@ -131,9 +132,7 @@ class Policy:
                 alternative="Use a token with scope act.",
             )
 
-    def _rule(
-        self, command: Command, arguments: Mapping[str, Any], device: Device | None
-    ) -> Confirm | None:
+    def _rule(self, command: Command, arguments: Mapping[str, Any], device: Device | None) -> Confirm | None:
         for rule in command.confirm:
             if rule.kinds and (device is None or device.kind not in rule.kinds):
                 continue
@@ -141,9 +140,7 @@ class Policy:
                 return rule
         return None
 
-    def _binding(
-        self, command: Command, arguments: Mapping[str, Any], caller: Caller, device: Device | None
-    ) -> str:
+    def _binding(self, command: Command, arguments: Mapping[str, Any], caller: Caller, device: Device | None) -> str:
         return digest(
             {
                 "command": command.name,
@@ -158,7 +155,12 @@ class Policy:
         token = secrets.token_urlsafe(18)
         by_caller = self.confirm == "caller"
         self._tokens[token] = _Token(
-            binding, self.clock.monotonic() + TOKEN_SECONDS, caller.principal, command.name, rule.because, by_caller
+            binding,
+            self.clock.monotonic() + TOKEN_SECONDS,
+            caller.principal,
+            command.name,
+            rule.because,
+            by_caller,
         )
         hint = (
             "Repeat the same call with confirmToken."

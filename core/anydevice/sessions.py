@@ -62,9 +62,7 @@ class Session:
     def holder(self) -> Holder:
         """Who its lease is made out to."""
         if self._holder is None:
-            self._holder = Holder(
-                principal=self.principal, session=self.name, tenant=self.tenant, run_id=self.run_id
-            )
+            self._holder = Holder(principal=self.principal, session=self.name, tenant=self.tenant, run_id=self.run_id)
         return self._holder
 
     @property
@@ -259,7 +257,7 @@ class Sessions:
         self._lost = [entry for entry in self._lost if id(entry) not in gone]
         self._write()
 
-    def _new(
+    def _new(  # noqa: PLR0917 - private, called twice
         self,
         caller: Caller,
         device: Device,

@@ -6,33 +6,36 @@ environment of a call; that travels with the caller.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-HOME_VARIABLE = "ANYDEVICE_HOME"
-CALL_ENVIRONMENT: tuple[str, ...] = ("ANDROID_SERIAL",)
-CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
-"""What of a caller's environment travels with a call; everything else stays where it is."""
+from .places import (
+    CALL_ENVIRONMENT,
+    CALL_ENVIRONMENT_PREFIXES,
+    HOME_VARIABLE,
+    call_environment,
+    home_path,
+    make_private,
+)
+
+__all__ = [
+    "CALL_ENVIRONMENT",
+    "CALL_ENVIRONMENT_PREFIXES",
+    "HOME_VARIABLE",
+    "Settings",
+    "SettingsError",
+    "call_environment",
+    "home_folder",
+    "private_folder",
+]
 
 
 def home_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """The folder all of anydevice's files live under."""
-    environ = os.environ if environ is None else environ
-    named = environ.get(HOME_VARIABLE)
-    return Path(named) if named else Path.home() / ".anydevice"
-
-
-def call_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The allow-listed part of an environment: what a caller sends along at connect."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if (name in CALL_ENVIRONMENT or name.startswith(CALL_ENVIRONMENT_PREFIXES)) and name != HOME_VARIABLE
-    }
+    """The folder all of anydevice's files live under, absolute."""
+    return Path(home_path(environ))
 
 
 def private_folder(path: Path) -> Path:
@@ -41,12 +44,7 @@ def private_folder(path: Path) -> Path:
     Raises:
         PermissionError: It exists and belongs to somebody else, or others may enter it and it cannot be closed.
     """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = path.stat()
-    if status.st_uid != os.getuid():
-        raise PermissionError(f"{path} belongs to another user")
-    if status.st_mode & 0o077:
-        path.chmod(0o700)
+    make_private(path)
     return path
 
 
@@ -59,12 +57,13 @@ class Settings:
         profile: Policy profile: `read-only`, `standard` or `full`.
         confirm: `person` (tokens need a person's approval) or `caller`.
         session_idle: Seconds an idle session lives.
+        session_lock: What a selector does that contradicts the session: `reject`, or `strip` scope selectors.
+        host_idle: Seconds a daemon without connections and sessions stays; 0 = until it is stopped.
         disabled: Names of plugins that are not loaded.
         prefer: Which distribution wins where two bring a plugin of one name.
         strict_plugins: Refuse to start unless every plugin is ready.
         event_templates: URL templates of app events: `default`, a platform name, or `app:<id>`.
         roots: Folders callers may read from and write to besides their own working directory.
-        limits: Named numbers a deployment may change (see `LIMITS`).
         tables: The configuration file's other tables; a backend gets the one of its own name.
     """
 
@@ -72,7 +71,8 @@ class Settings:
     profile: str = "standard"
     confirm: str = "person"
     session_idle: float = 1800.0
-    session_lock: str = "reject"
+    host_idle: float = 900.0
+    session_lock: Literal["reject", "strip"] = "reject"
     disabled: frozenset[str] = frozenset()
     prefer: Mapping[str, str] = field(default_factory=dict)
     strict_plugins: bool = False
@@ -127,6 +127,7 @@ _PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "policy.confirm": ("confirm", str),
     "policy.roots": ("roots", list),
     "session.idle": ("session_idle", (int, float)),
+    "host.idle": ("host_idle", (int, float)),
     "session.lock": ("session_lock", str),
     "plugins.disabled": ("disabled", list),
     "plugins.prefer": ("prefer", dict),

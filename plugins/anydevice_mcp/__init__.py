@@ -1,1 +1,29 @@
-"""(being built)"""
+"""Agents' door: anydevice as an MCP server, a facade of the daemon.
+
+    wire.py, frames.py        lines of JSON-RPC on one side, the SDK's message streams on the other
+    server.py, progress.py    what a request becomes: a call of the router
+    published.py, schemas.py  which commands are tools, and under which schemas
+    shortening.py             what the default list leaves out or says in fewer words
+    instructions.py           what a model is told before its first call
+    results.py, plain.py      from an answer to text, structured content and pictures
+    bounds.py, untrusted.py   every result cut to size; what a device said fenced and marked
+
+Importing this package imports nothing of the MCP SDK; `McpFacade.prepare` does, in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anydevice.facade import Facade
+from anydevice.hooks import hookimpl
+
+from .facade import McpFacade
+
+__all__ = ["McpFacade", "anydevice_facades"]
+
+
+@hookimpl
+def anydevice_facades() -> Sequence[Facade]:
+    """The facade `mcp`."""
+    return [McpFacade()]

@@ -9,20 +9,49 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .answer import (
-        Answer, Artefact, Call, Caller, Cost, ErrorBody, RunnerUp, Scope, Selection, Transport,
+        Answer,
+        Artefact,
+        Call,
+        Caller,
+        Cost,
+        ErrorBody,
+        RunnerUp,
+        Scope,
+        Selection,
+        Transport,
     )  # fmt: skip
     from .command import Command, CommandScope, Confirm, Effect, Example, Plan
     from .device import (
-        CANDIDATE_STATES, USABLE_STATES, Device, DeviceClass, DeviceKind, DeviceRef, DeviceSelector, DeviceState,
-        Health, Switches,
+        CANDIDATE_STATES,
+        USABLE_STATES,
+        Device,
+        DeviceClass,
+        DeviceKind,
+        DeviceRef,
+        DeviceSelector,
+        DeviceState,
+        Health,
+        Switches,
     )  # fmt: skip
     from .lease import TTL_DEFAULT, TTL_MAX, TTL_MIN, Fence, Held, Holder, Lease, LeaseKind
     from .manifest import (
-        CONTRACT_VERSION, MANIFEST_FILE, BackendCommand, Constraint, Manifest, PlatformEntry, Tool,
+        CONTRACT_VERSION,
+        MANIFEST_FILE,
+        BackendCommand,
+        Constraint,
+        Manifest,
+        PlatformEntry,
+        Tool,
         contract_accepts,
     )  # fmt: skip
     from .platforms import (
-        DEVICE_TARGETS, WELL_KNOWN, DeviceTarget, IdKind, PlatformWord, event_template_variables, well_known,
+        DEVICE_TARGETS,
+        WELL_KNOWN,
+        DeviceTarget,
+        IdKind,
+        PlatformWord,
+        event_template_variables,
+        well_known,
     )  # fmt: skip
     from .roles import EDITABLE, INTERACTIVE, ROLES, Role
     from .tree import Node, Point, Quality, Rect, Tree, tree_faults
@@ -50,7 +79,67 @@ _HOMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605 - computed once from the table above
+__all__ = [
+    "CANDIDATE_STATES",
+    "CONTRACT_VERSION",
+    "DEVICE_TARGETS",
+    "EDITABLE",
+    "INTERACTIVE",
+    "MANIFEST_FILE",
+    "ROLES",
+    "TTL_DEFAULT",
+    "TTL_MAX",
+    "TTL_MIN",
+    "USABLE_STATES",
+    "WELL_KNOWN",
+    "Answer",
+    "Artefact",
+    "BackendCommand",
+    "Call",
+    "Caller",
+    "Command",
+    "CommandScope",
+    "Confirm",
+    "Constraint",
+    "Cost",
+    "Device",
+    "DeviceClass",
+    "DeviceKind",
+    "DeviceRef",
+    "DeviceSelector",
+    "DeviceState",
+    "DeviceTarget",
+    "Effect",
+    "ErrorBody",
+    "Example",
+    "Fence",
+    "Health",
+    "Held",
+    "Holder",
+    "IdKind",
+    "Lease",
+    "LeaseKind",
+    "Manifest",
+    "Node",
+    "Plan",
+    "PlatformEntry",
+    "PlatformWord",
+    "Point",
+    "Quality",
+    "Rect",
+    "Role",
+    "RunnerUp",
+    "Scope",
+    "Selection",
+    "Switches",
+    "Tool",
+    "Transport",
+    "Tree",
+    "contract_accepts",
+    "event_template_variables",
+    "tree_faults",
+    "well_known",
+]
 
 
 def __getattr__(name: str) -> Any:

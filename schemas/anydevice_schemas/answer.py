@@ -21,7 +21,7 @@ class Caller(Word):
     connection: str = Field(description="One connection of this transport; scopes implicit sessions on stdio.")
     cwd: str | None = Field(default=None, description="Working directory sent at connect; None over HTTP.")
     env: dict[str, str] = Field(default_factory=dict, description="Allow-listed variables sent at connect.")
-    scopes: list[Scope] = Field(default_factory=lambda: ["read", "act"])
+    scopes: list[Scope] = Field(default=["read", "act"])
 
     @property
     def scope_key(self) -> str:
@@ -89,7 +89,8 @@ class Answer(Word):
     method: str | None = Field(default=None, description="The operation plan that carried it out.")
     truncated: list[str] = Field(default_factory=list, description="Everything that was cut, and by how much.")
     notices: list[dict[str, Any]] = Field(
-        default_factory=list, description="What the caller must know besides: losses, renewed leases, defaults used."
+        default_factory=list,
+        description="What the caller must know besides: losses, renewed leases, defaults used.",
     )
     artefacts: list[Artefact] = Field(default_factory=list)
     cost: Cost | None = None

@@ -51,14 +51,15 @@ class Command(Word):
     toolset: str = "core"
     summary: str = Field(max_length=600, description="What it does, when to use it, when not and what instead.")
     effect: Effect
+    reads_when: dict[str, list[str]] = Field(
+        default_factory=dict, description="As in `Plan.when`: with these arguments it only reads."
+    )
     idempotent: bool = False
     leaves_device: bool = Field(default=False, description="Whether it reaches beyond the device (network, host).")
     scope: CommandScope = Field(description="host: needs no device; device: exactly one device.")
-    selectors: bool = Field(
-        default=True, description="Whether it takes the device selectors besides its own inputs."
-    )
+    selectors: bool = Field(default=True, description="Whether it takes the device selectors besides its own inputs.")
     profile: Literal["read-only", "standard", "full"] = Field(
-        default="standard", description="The lowest policy profile it is offered in, besides its effect."
+        default="read-only", description="The lowest policy profile it is offered in, besides its effect."
     )
     opens_session: bool = Field(default=False, description="A session name that does not exist is created.")
     observe: bool = Field(default=False, description="Free of side effects and open to others than the holder.")

@@ -11,9 +11,7 @@ from .platforms import DeviceTarget, IdKind
 
 DeviceClass = Literal["phone", "tablet", "tv", "wearable", "desktop", "browser", "board"]
 DeviceKind = Literal["device", "simulator", "emulator", "virtual", "host", "browser", "endpoint"]
-DeviceState = Literal[
-    "ready", "booting", "shutdown", "offline", "unauthorized", "unavailable", "conflict", "unknown"
-]
+DeviceState = Literal["ready", "booting", "shutdown", "offline", "unauthorized", "unavailable", "conflict", "unknown"]
 Health = Literal["good", "unknown", "suspect", "bad", "maintenance"]
 
 USABLE_STATES: frozenset[str] = frozenset({"ready"})
@@ -83,14 +81,14 @@ class DeviceSelector(Word):
     )
     session: str | None = Field(default=None, min_length=1, max_length=128, description="Session name or handle.")
     tenant: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9._-]{1,128}$", description="Tenant; narrows what the caller may do."
+        default=None,
+        pattern=r"^[A-Za-z0-9._-]{1,128}$",
+        description="Tenant; narrows what the caller may do.",
     )
     run_id: str | None = Field(
         default=None, pattern=r"^[A-Za-z0-9._-]{1,128}$", description="Run the lease belongs to."
     )
-    lease_id: str | None = Field(
-        default=None, pattern=r"^[0-9a-fA-F]{16,128}$", description="Lease to act under."
-    )
+    lease_id: str | None = Field(default=None, pattern=r"^[0-9a-fA-F]{16,128}$", description="Lease to act under.")
 
     def allowlists(self) -> dict[str, frozenset[str]]:
         """Ids that may be used, by platform, casefolded; a platform that is absent is not limited."""

@@ -89,6 +89,8 @@ class AnydeviceError(Exception):
     hint_default: ClassVar[str] = ""
     recovery: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[str | None] = None
+    answer: Mapping[str, Any] | None = None
+    """The whole answer, where a client raises the error of one (notices, selection and cost are in it)."""
 
     def __init__(
         self,

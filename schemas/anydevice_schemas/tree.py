@@ -107,12 +107,13 @@ class Node:
         if self.secure:
             wire["secure"] = True
         if full:
-            for key, text in (
-                ("nativeRole", self.native_role), ("description", self.description),
-                ("app", self.app), ("window", self.window),
-            ):  # fmt: skip
-                if text:
-                    wire[key] = text
+            more = {
+                "nativeRole": self.native_role,
+                "description": self.description,
+                "app": self.app,
+                "window": self.window,
+            }
+            wire |= {key: text for key, text in more.items() if text}
             if self.actions:
                 wire["actions"] = list(self.actions)
             if not self.hittable:

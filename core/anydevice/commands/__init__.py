@@ -10,9 +10,7 @@ from ..catalogue import CommandSpec
 
 def all_commands() -> list[CommandSpec]:
     """Every command core brings."""
-    from . import act, boundary, lifecycle, look, move, observe, script, text, waiting
+    from . import act, events, lifecycle, look, move, observe, script, text, waiting
 
-    modules = (act, boundary, lifecycle, look, move, observe, script, text, waiting)
-    return [
-        value for module in modules for value in vars(module).values() if isinstance(value, CommandSpec)
-    ]
+    modules = (act, events, lifecycle, look, move, observe, script, text, waiting)
+    return [value for module in modules for value in vars(module).values() if isinstance(value, CommandSpec)]

@@ -49,9 +49,7 @@ class Desk:
         self.ttl = ttl
         self._pins: dict[str, list[float]] = {}
 
-    def admit(
-        self, device: Device, seat: LeaseSeat, *, pin: float, asked_lease: str | None = None
-    ) -> Admission:
+    def admit(self, device: Device, seat: LeaseSeat, *, pin: float, asked_lease: str | None = None) -> Admission:
         """Lets one command in, under the seat's lease or a new implicit one.
 
         The lease is pinned: it stands for at least `pin` seconds, until `settle` is called with the admission.

@@ -5,11 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from anydevice_schemas import Fence, Holder, Lease
+from anydevice_schemas import Fence, Lease
 from anydevice_schemas.errors import LeaseExpired
 
 from .machine import Granted, Request, clashes, decide, iso, live
 from .store import LeaseEvent
+
+GRAIN = 0.25
+"""Renewals that move an expiry by less than this many seconds are not worth writing."""
 
 
 class MemoryStore:
@@ -50,11 +53,8 @@ class MemoryStore:
         self._tell(LeaseEvent("released" if live(lease, now) else "expired", lease, reason))
         return lease
 
-    def take_over(self, device: str, holder: Holder, now: float, *, ttl: float, reason: str) -> Lease:
+    def take_over(self, request: Request, now: float, *, reason: str) -> Lease:
         """See `LeaseStore`."""
-        old = self._by_device.get(device)
-        group = frozenset(old.group) if old is not None else frozenset()
-        request = Request(device=device, holder=holder, ttl=ttl, group=group, kind="human")
         for lease in [lease for lease in self._near(request) if clashes(lease, request)]:
             self._remove(lease)
             self._tell(LeaseEvent("taken", lease, reason))
@@ -113,7 +113,9 @@ class MemoryStore:
 
     def _extend(self, lease: Lease, now: float, until: float | None) -> Lease:
         expires = max(now + lease.ttl, until or 0.0)
-        longer = lease if expires == lease.expires_at else _until(lease, expires)
+        if abs(expires - lease.expires_at) < GRAIN:
+            return lease
+        longer = _until(lease, expires)
         self._keep(longer)
         return longer
 

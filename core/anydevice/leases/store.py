@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from anydevice_schemas import Holder, Lease
+from anydevice_schemas import Lease
 
 from .machine import Request
 
@@ -46,8 +46,8 @@ class LeaseStore(Protocol):
         """Ends a lease; None when it was gone already."""
         ...
 
-    def take_over(self, device: str, holder: Holder, now: float, *, ttl: float, reason: str) -> Lease:
-        """Gives the device to `holder` whoever has it, with a new fence."""
+    def take_over(self, request: Request, now: float, *, reason: str) -> Lease:
+        """Gives the device and its group to the request's holder, whoever has them, with a new fence."""
         ...
 
     def watch(self, listener: Callable[[LeaseEvent], None]) -> Callable[[], None]:

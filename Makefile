@@ -1,0 +1,40 @@
+# Two commands are all a newcomer needs: make demo, make test. Both install what is missing and say so.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export VENV PYTHON
+
+.PHONY: help demo test check bench schemas docs setup clean
+
+help:
+	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
+	@echo "make test      run all tests (installs what is missing)"
+	@echo "make check     ruff, mypy --strict, import-linter"
+	@echo "make bench     measure against a bare SDK server in the same run"
+	@echo "make schemas   export the JSON Schemas and the generated reference"
+
+setup:
+	@tools/setup.sh dev browser
+
+demo:
+	@tools/setup.sh demo browser
+	@$(BIN)/python demo/run.py
+
+test: setup
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: setup
+	@$(BIN)/python bench/run.py
+
+schemas docs: setup
+	@$(BIN)/python tools/export.py
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,146 @@
+"""Opening an address in a tab, and saying where it really led."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from anydevice.driver import Acted
+from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, DialogOpen, InvalidArgument
+
+from .acting import happened
+from .cdp import Gone, ProtocolError
+from .frames import WorldLost
+from .navigations import Commit
+from .page import Mark, Page
+
+LOAD_GRACE = 1.0
+"""Seconds an opened page may go on loading pictures and the like before it counts as open; it can be read before."""
+_HAS_STATUS = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
+_NO_DOCUMENT = "net::ERR_ABORTED"
+
+
+async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
+    """Navigates a tab and waits until the document can be read.
+
+    `Acted.data` holds `location` (where it ended up), `title`, `status` (HTTP), `redirected`, and `loading` when
+    it was not complete in time. A crashed page is opened anew by this. A dialog the new page opens while it loads
+    is reported as a happening.
+
+    Raises:
+        AppNotFound: The address cannot be reached; `net_error` in details is the browser's word for why.
+        CallTimeout: The server did not answer in time; loading was stopped.
+        DialogOpen: A dialog is open, or the page left asks before it is left.
+        InvalidArgument: It is no address.
+    """
+    page.browser.guard()
+    if page.session.gone is not None:
+        raise AppNotRunning("The tab was closed.", app=page.tab.id)
+    if page.dialog is not None:
+        raise page.dialog_error(page.dialog.dialog)
+    mark = page.mark()
+    end = anyio.current_time() + deadline
+    try:
+        answer = await page.session.call("Page.navigate", {"url": url}, deadline=deadline)
+    except DialogOpen:
+        if page.navigations.last_since(mark.navigation) is None:
+            raise  # the page that is left stands in the way
+        answer = {}
+    except CallTimeout as error:
+        await _stop_loading(page)
+        raise CallTimeout(
+            f"The page did not answer in {deadline:g} s.", after=deadline, waiting_for="page", url=url
+        ) from error
+    except ProtocolError as error:
+        raise InvalidArgument(
+            "The browser takes this for no address.", param="url", expected="an address it can open", reason=error.text
+        ) from error
+    except Gone:
+        page.guard()
+        raise
+    trouble = answer.get("errorText", "")
+    if trouble == _NO_DOCUMENT:
+        return await _no_document(page, mark, url, bool(answer.get("isDownload")))
+    if trouble and trouble != _HAS_STATUS:
+        raise AppNotFound(
+            "The address could not be opened.",
+            hint="Check the address and whether its server runs.",
+            nearest_matches=[],
+            url=url,
+            net_error=trouble,
+        )
+    if "loaderId" in answer or page.navigations.last_since(mark.navigation) is not None:
+        await page.follow(mark, deadline=max(end - anyio.current_time(), 0.05))
+        await _loaded(page, end)
+    return await _opened(page, mark, url)
+
+
+async def _loaded(page: Page, end: float) -> None:
+    seen = page.navigations
+    until = min(anyio.current_time() + LOAD_GRACE, end)
+    while page.dialog is None and seen.commits and (now := anyio.current_time()) < until:
+        page.guard_for_wait()
+        if seen.commits[-1].loader in seen.loaded:
+            return
+        await page.change(until - now)
+
+
+async def _opened(page: Page, mark: Mark, url: str) -> Acted:
+    happenings = await happened(page, mark)
+    commit = page.navigations.last_since(mark.navigation)
+    location = page.navigations.url or page.tab.url
+    data: dict[str, Any] = {"location": location, "requested": url, "redirected": plain(location) != plain(url)}
+    verified = commit is None or not commit.unreachable
+    if page.dialog is None:
+        try:
+            status = await page.main.ask("status", deadline=1.0)
+        except (WorldLost, CallTimeout, DialogOpen, ProtocolError):
+            status = {"url": location, "title": "", "status": None}
+        if not _is_error_page(commit, status["url"]):
+            data["location"] = status["url"]
+            data["redirected"] = plain(status["url"]) != plain(url)
+        data["title"] = status["title"]
+        if status["status"] is not None:
+            data["status"] = status["status"]
+            verified = True  # an error page that stands for an answer without a body (404, 500)
+    if commit is not None and commit.loader not in page.navigations.loaded:
+        data["loading"] = True
+    data["tab"] = page.tab.id
+    return Acted("navigate", happenings, verified, data)
+
+
+async def _no_document(page: Page, mark: Mark, url: str, download: bool) -> Acted:
+    """The address gave no document: a download, or an answer without content."""
+    happenings = await happened(page, mark)
+    download = download or any(happening.kind == "download" for happening in happenings)
+    data = {"location": page.navigations.url or page.tab.url, "requested": url, "document": False}
+    if download:
+        data["download"] = True
+    return Acted("navigate", happenings, download, data)
+
+
+def _is_error_page(commit: Commit | None, url: str) -> bool:
+    return url.startswith("chrome-error:") or (commit is not None and commit.unreachable)
+
+
+async def _stop_loading(page: Page) -> None:
+    with anyio.CancelScope(shield=True):
+        try:
+            await page.session.call("Page.stopLoading", deadline=1.0, free=True)
+        except (Gone, ProtocolError, CallTimeout):
+            return
+
+
+def plain(url: str) -> str:
+    """An address without what browsers add or leave out: default port, empty path, fragment, case of the host."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    host = (parts.hostname or "") + (f":{port}" if port and port != default else "")
+    path = parts.path or ("/" if host else "")
+    return f"{parts.scheme}://{host}{path}?{parts.query}"

@@ -1,0 +1,385 @@
+"""One tab we are attached to: its sessions, its dialog, its health, and the waiting for what it does.
+
+Every call on a page goes through `Page.call`. It is refused at once while a dialog is open, after a crash and
+after the tab or the browser is gone; and what is in flight when one of these happens fails at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from anydevice.driver import Dialog
+from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotRunning, DialogOpen
+
+from .cdp import CALL_DEADLINE, Gone, Pending, ProtocolError, Session, finish
+from .frames import Frame
+from .navigations import NavigationMark, Navigations
+
+if TYPE_CHECKING:
+    from .browser import Browser, Tab
+
+ATTACH_DEADLINE = 5.0
+"""Seconds a tab may take to let us attach; a discarded or frozen one is refused, not waited for."""
+FOLLOW_DEADLINE = 5.0
+"""Seconds an action waits for a navigation it started."""
+TURN_DEADLINE = 0.5
+"""Seconds an action waits for the page to have had its turn."""
+TURN_SESSIONS = 8
+"""Processes of one page that are given their turn."""
+START_GRACE = 0.3
+"""Seconds a navigation that was asked for may take to start; mail and app links never do."""
+BUTTONS: Mapping[str, Sequence[str]] = {
+    "alert": ("OK",), "confirm": ("OK", "Cancel"), "prompt": ("OK", "Cancel"), "beforeunload": ("Leave", "Stay"),
+}  # fmt: skip
+
+
+@dataclass(slots=True, frozen=True)
+class Mark:
+    """The moment before an action: what happens later came of it."""
+
+    log: int
+    navigation: NavigationMark
+
+
+@dataclass(slots=True, frozen=True)
+class OpenDialog:
+    """A dialog, and the session that answers it."""
+
+    dialog: Dialog
+    session: Session
+
+
+class Page:
+    """A tab, attached. Made by `Page.attach`.
+
+    Attributes:
+        frames: Documents that are looked into on their own, by the browser's frame id.
+        foreign: Sessions of frames that live in another process, by frame id.
+        documents: Which frame shows a document, by the document part of a key.
+    """
+
+    def __init__(self, browser: Browser, tab: Tab, session: Session) -> None:
+        self.browser = browser
+        self.tab = tab
+        self.session = session
+        self.dialog: OpenDialog | None = None
+        self.crashed = False
+        self.main = Frame(self, tab.target, session, None, 0)
+        self.frames: dict[str, Frame] = {tab.target: self.main}
+        self.foreign: dict[str, Session] = {}
+        self.documents: dict[str, Frame] = {}
+        self.navigations = Navigations(tab.target, browser.log)
+        self.drag: dict[str, Any] | None = None
+        self._changed = anyio.Event()
+
+    @classmethod
+    async def attach(cls, browser: Browser, tab: Tab) -> Page:
+        """Attaches to one tab.
+
+        Raises:
+            CallTimeout: The tab does not answer (discarded or frozen).
+            AppNotRunning: It is gone.
+        """
+        try:
+            answer = await browser.call(
+                "Target.attachToTarget", {"targetId": tab.target, "flatten": True}, deadline=ATTACH_DEADLINE
+            )
+            page = cls(browser, tab, browser.connection.session(answer["sessionId"]))
+            await page._adopt(page.session)
+        except (ProtocolError, Gone) as error:
+            raise AppNotRunning("The tab is gone.", app=tab.id) from error
+        return page
+
+    async def _adopt(self, session: Session) -> None:
+        """Prepares a session of this page: its events, and what input and reading depend on."""
+        on = session.on
+        on("Page.javascriptDialogOpening", lambda params: self._on_dialog(session, params))
+        on("Page.javascriptDialogClosed", lambda _: self._on_dialog_closed())
+        on("Page.frameNavigated", self._on_navigated)
+        on("Page.frameDetached", self._on_detached)
+        on("Target.attachedToTarget", lambda params: self._on_foreign(session, params))
+        on("Target.detachedFromTarget", self._on_foreign_gone)
+        on("Inspector.targetCrashed", lambda _: self._on_crash(session))
+        if session is self.session:
+            follow = self.navigations
+            for name, handler in (
+                ("Page.frameRequestedNavigation", follow.on_requested),
+                ("Page.frameStartedNavigating", follow.on_started),
+                ("Page.frameStartedLoading", follow.on_loading),
+                ("Page.frameStoppedLoading", follow.on_stopped),
+                ("Page.navigatedWithinDocument", follow.on_within),
+                ("Page.lifecycleEvent", follow.on_lifecycle),
+            ):
+                on(name, handler)
+                on(name, lambda _: self.stir())
+            on("Input.dragIntercepted", self._on_drag)
+        await session.gather(
+            [
+                ("Page.enable", {}),
+                ("DOM.enable", {}),
+                ("Inspector.enable", {}),
+                ("Page.setLifecycleEventsEnabled", {"enabled": session is self.session}),
+                # Without it, input to a tab in the background is never answered.
+                ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+                (
+                    "Target.setAutoAttach",
+                    {
+                        "autoAttach": True,
+                        "waitForDebuggerOnStart": False,
+                        "flatten": True,
+                        "filter": [{"type": "iframe"}],
+                    },
+                ),
+            ],
+            deadline=ATTACH_DEADLINE,
+        )
+
+    # --- calls ---------------------------------------------------------------------------------------
+
+    def guard(self) -> None:
+        """Refuses at once what cannot be done now.
+
+        Raises:
+            ConnectionLost, DeviceNotReady: The browser is gone.
+            AppNotRunning: The tab is closed.
+            AppCrashed: The page crashed and was not opened again.
+            DialogOpen: A dialog blocks it.
+        """
+        self.browser.guard()
+        if self.session.gone is not None:
+            raise AppNotRunning("The tab was closed.", app=self.tab.id)
+        if self.crashed:
+            raise self.crash_error()
+        if self.dialog is not None:
+            raise self.dialog_error(self.dialog.dialog)
+
+    async def call(
+        self,
+        session: Session,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        deadline: float = CALL_DEADLINE,
+    ) -> dict[str, Any]:
+        """One call on one session of this page, guarded.
+
+        Raises:
+            Gone: The session (a frame of another process) is gone while the page is not.
+            ProtocolError: The browser refused.
+            AnydeviceError: As `guard`, or the deadline passed.
+        """
+        self.guard()
+        try:
+            return await session.call(method, params, deadline=deadline)
+        except Gone:
+            self.guard()
+            raise
+
+    async def send(self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, deadline: float) -> None:
+        """Sends input events together and waits until the page took them all.
+
+        Raises:
+            AnydeviceError: What ended the wait: a dialog, a crash, a closed tab, a lost browser, the deadline.
+        """
+        try:
+            pendings: list[Pending] = [await self.session.post(method, params) for method, params in calls]
+            await finish(pendings, deadline)
+        except Gone:
+            self.guard()
+            raise
+
+    def dialog_error(self, dialog: Dialog) -> DialogOpen:
+        """The refusal while a dialog is open."""
+        return DialogOpen(
+            "A dialog is open on the page.", kind=dialog.kind, text=dialog.text, buttons=list(dialog.buttons)
+        )
+
+    def crash_error(self) -> AppCrashed:
+        """The refusal after a crash."""
+        return AppCrashed("The page crashed.", app=self.tab.id, reason="its renderer process ended")
+
+    # --- events --------------------------------------------------------------------------------------
+
+    def stir(self) -> None:
+        """Wakes everybody who waits for something on this page to change."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def change(self, deadline: float) -> None:
+        """Returns when something changed, or after `deadline` seconds."""
+        with anyio.move_on_after(max(deadline, 0)):
+            await self._changed.wait()
+
+    def _sessions(self) -> list[Session]:
+        return [self.session, *self.foreign.values()]
+
+    def _fail_all(self, error: AnydeviceError) -> None:
+        for session in self._sessions():
+            session.fail(error)
+        self.stir()
+
+    def _on_dialog(self, session: Session, params: dict[str, Any]) -> None:
+        kind = params["type"]
+        dialog = Dialog(
+            kind=kind, text=params["message"], buttons=BUTTONS.get(kind, ("OK",)), takes_text=kind == "prompt"
+        )
+        self.dialog = OpenDialog(dialog, session)
+        self.browser.log.add("dialog", dialog=kind, text=dialog.text, buttons=list(dialog.buttons), tab=self.tab.id)
+        self._fail_all(self.dialog_error(dialog))
+
+    def _on_dialog_closed(self) -> None:
+        self.dialog = None
+        self.stir()
+
+    def _on_navigated(self, params: dict[str, Any]) -> None:
+        frame = params["frame"]
+        known = self.frames.get(frame["id"])
+        if frame["id"] == self.tab.target:
+            self.crashed = False
+            for other in list(self.frames.values()):
+                other.forget_document()
+            self.frames = {self.main.id: self.main}
+            self.navigations.on_navigated(frame, restored=params.get("type") == "BackForwardCacheRestore")
+        elif known is not None:
+            known.forget_document()
+        self.stir()
+
+    def _on_detached(self, params: dict[str, Any]) -> None:
+        if params.get("reason") != "swap":
+            self._drop_frame(params["frameId"])
+
+    def _drop_frame(self, frame_id: str) -> None:
+        frame = self.frames.get(frame_id)
+        if frame is not None and frame is not self.main:
+            frame.forget_document()
+            del self.frames[frame_id]
+
+    def _on_foreign(self, parent: Session, params: dict[str, Any]) -> None:
+        target = params["targetInfo"]
+        if target["type"] != "iframe":
+            return
+        session = self.browser.connection.session(params["sessionId"])
+        self._drop_frame(target["targetId"])
+        self.foreign[target["targetId"]] = session
+        self.browser.background(self._adopt_quietly, session)
+
+    async def _adopt_quietly(self, session: Session) -> None:
+        try:
+            await self._adopt(session)
+        except (ProtocolError, Gone, AnydeviceError):
+            return  # it went away again, or a dialog came first; the next look finds what is there
+
+    def _on_foreign_gone(self, params: dict[str, Any]) -> None:
+        for frame_id, session in list(self.foreign.items()):
+            if session.id == params["sessionId"]:
+                del self.foreign[frame_id]
+                self._drop_frame(frame_id)
+                session.end("the frame is gone")
+        self.stir()
+
+    def _on_crash(self, session: Session) -> None:
+        if session is self.session:
+            self.crashed = True
+            self.dialog = None
+            for frame in list(self.frames.values()):
+                frame.forget_document()
+            self.browser.log.add("crashed", tab=self.tab.id)
+            self._fail_all(self.crash_error())
+            return
+        for frame_id, other in list(self.foreign.items()):
+            if other is session:
+                self._drop_frame(frame_id)
+                session.fail(Gone("the frame crashed"))
+                self.browser.log.add("crashed", tab=self.tab.id, frame=True)
+        self.stir()
+
+    def _on_drag(self, params: dict[str, Any]) -> None:
+        self.drag = params["data"]
+        self.stir()
+
+    def end(self, reason: str) -> None:
+        """The tab is gone: everything on it fails, now and later."""
+        self.dialog = None
+        for session in self._sessions():
+            session.end(reason)
+        self.documents.clear()
+        self.stir()
+
+    # --- waiting -------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """The moment now, before an action."""
+        return Mark(self.browser.log.mark, self.navigations.mark())
+
+    async def settle(self, mark: Mark, *, deadline: float = FOLLOW_DEADLINE) -> None:
+        """Waits for a navigation that began after `mark`, until its document can be read.
+
+        Costs one short round trip when nothing began. Ends early on a dialog, a download, or when the
+        navigation is given up; raises as `guard` on a crash or a lost tab.
+        """
+        if not self.navigations.begun_since(mark.navigation):
+            await self._take_turn(mark)
+        if self.dialog is None and self.navigations.begun_since(mark.navigation):
+            await self.follow(mark, deadline=deadline)
+
+    async def _take_turn(self, mark: Mark) -> None:
+        """Lets the page do what it queued; a navigation that begins meanwhile ends the wait."""
+        turns: list[Pending] = []
+        end = anyio.current_time() + TURN_DEADLINE
+        try:
+            for session in self._sessions()[:TURN_SESSIONS]:
+                pending = await session.post(*self._turn_of(session))
+                pending.wake = self.stir
+                turns.append(pending)
+            while (now := anyio.current_time()) < end:
+                if self.dialog is not None or self.navigations.begun_since(mark.navigation):
+                    return
+                if all(pending.done for pending in turns):
+                    return
+                await self.change(end - now)
+        except Gone:
+            return  # the tab or a frame went away; the caller's next guard says which
+        finally:
+            for pending in turns:
+                pending.owner.connection.forget(pending)
+
+    def _turn_of(self, session: Session) -> tuple[str, dict[str, Any]]:
+        if session is self.session and self.main.world is not None:
+            return self.main.call_of("turn", None)
+        return "Runtime.evaluate", {"expression": "0"}
+
+    async def follow(self, mark: Mark, *, deadline: float) -> bool:
+        """Waits for the navigation under way since `mark`; True when its document can be read."""
+        since, seen = mark.navigation, self.navigations
+        end = anyio.current_time() + deadline
+        asked = anyio.current_time()
+        while (now := anyio.current_time()) < end:
+            self.guard_for_wait()
+            if self.dialog is not None or self._downloaded(mark):
+                return False
+            commit = seen.last_since(since)
+            if commit is not None:
+                if commit.loader in seen.ready and seen.requested + seen.started <= commit.begun:
+                    return True
+            elif seen.started > since.started:
+                if seen.stopped > since.stopped and not seen.loading:
+                    return False  # answered without a document (204), or given up
+            elif now - asked > START_GRACE:
+                return False
+            await self.change(min(end - now, START_GRACE))
+        commit = seen.last_since(since)
+        if commit is None and seen.started > since.started:
+            self.browser.log.add("navigating", url=seen.wanted, after=deadline)
+        return commit is not None and commit.loader in seen.ready
+
+    def guard_for_wait(self) -> None:
+        """As `guard`, but a dialog is an answer, not an error."""
+        if self.dialog is None:
+            self.guard()
+
+    def _downloaded(self, mark: Mark) -> bool:
+        return any(happening.kind == "download" for happening in self.browser.log.since(mark.log))

@@ -1,0 +1,244 @@
+"""Measures what the project promises about speed, beside a bare SDK server in the same run.
+
+    make bench
+
+Ratios are what to quote; absolute times depend on the machine. Nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from anydevice.driver import Environment
+from anydevice.resolution import Inventory, Request, resolve
+from anydevice.testing import FakeBackend, call, fake_router
+from anydevice_schemas import WELL_KNOWN, Device, DeviceSelector
+from anydevice_schemas.errors import AnydeviceError
+
+HERE = Path(__file__).resolve().parent
+PROGRAM = str(Path(sys.executable).parent / "anydevice")
+rows: list[tuple[str, float, float, str]] = []
+
+
+def report(name: str, samples: list[float], unit: str = "ms", note: str = "") -> float:
+    """Prints minimum and median of some samples (seconds) and returns the median."""
+    factor = {"ms": 1e3, "µs": 1e6}[unit]
+    low, mid = min(samples) * factor, statistics.median(samples) * factor
+    print(f"{name:<58} min {low:9.2f}  p50 {mid:9.2f} {unit}  {note}", flush=True)
+    rows.append((name, low, mid, unit))
+    return mid / factor
+
+
+async def timed(times: int, action: Callable[[], Awaitable[Any]]) -> list[float]:
+    """Runs an action several times after two that do not count."""
+    samples = []
+    for number in range(times + 2):
+        started = time.perf_counter()
+        await action()
+        if number >= 2:
+            samples.append(time.perf_counter() - started)
+    return samples
+
+
+async def router_overhead() -> None:
+    """A call through all nine steps against the driver called directly, with 100 devices listed."""
+    async with fake_router(FakeBackend([f"fake-{n}" for n in range(100)])) as (router, backend):
+        opened = await router.call(call("open", url="https://example.org/", device="fake-42"))
+        assert opened.ok
+        named, bound = call("appstate", device="fake-42"), call("appstate")
+
+        async def through(asked: Any) -> None:
+            answer = await router.call(asked)
+            assert answer.ok
+
+        driver = await router.services.connections.get(backend.rows["fake-42"], Environment())
+        direct = report("driver called directly", await timed(2000, driver.apps.state), "µs")  # type: ignore[attr-defined]
+        by_name = report("router: device named", await timed(2000, lambda: through(named)), "µs")
+        by_session = report("router: device of the session", await timed(2000, lambda: through(bound)), "µs")
+        named_us, bound_us = (by_name - direct) * 1e6, (by_session - direct) * 1e6
+        print(f"  router overhead p50: {named_us:.0f} µs named, {bound_us:.0f} µs bound")
+
+
+def resolution() -> None:
+    """Ten thousand devices."""
+    devices = [
+        Device(
+            id=f"id-{n:05}", name=f"Phone {n % 5000}", platform="android", backend="b", device_target="mobile",
+            device_class="phone", kind="device", state="ready", id_kind="serial",
+        )
+        for n in range(10_000)
+    ]  # fmt: skip
+    inventory = Inventory(devices, platforms=WELL_KNOWN)
+    asked = {
+        "id": DeviceSelector(serial="ID-04242"),
+        "name shared by two": DeviceSelector(device="phone 42"),
+        "nothing (ambiguous)": DeviceSelector(),
+    }
+    for what, selector in asked.items():
+        samples = []
+        for _ in range(200):
+            started = time.perf_counter()
+            with contextlib.suppress(AnydeviceError):
+                resolve(Request(selector=selector), inventory)
+            samples.append(time.perf_counter() - started)
+        report(f"resolve in 10,000 devices by {what}", samples[1:])
+
+
+ECHO = """
+import anyio
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp import types
+
+async def tools(ctx, params):
+    return types.ListToolsResult(tools=[types.Tool(name="echo", input_schema={"type": "object"})])
+
+async def run(ctx, params):
+    return types.CallToolResult(content=[types.TextContent(text="ok")])
+
+async def main():
+    server = Server("echo", on_list_tools=tools, on_call_tool=run)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+}
+
+
+def initialize(argv: list[str], env: dict[str, str]) -> float:
+    """Seconds from starting a program to its answer to initialize."""
+    started = time.perf_counter()
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        took = time.perf_counter() - started
+        assert b'"result"' in line, line
+        process.stdin.close()
+    return took
+
+
+def whole_process(argv: list[str], env: dict[str, str]) -> float:
+    """Seconds a program takes from start to end."""
+    started = time.perf_counter()
+    done = subprocess.run(argv, env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return time.perf_counter() - started
+
+
+async def tool_calls(argv: list[str], env: dict[str, str], tool: str, arguments: dict[str, Any]) -> list[float]:
+    """Seconds a tool call takes over MCP stdio."""
+    from mcp import Client, StdioServerParameters
+
+    async with Client(StdioServerParameters(command=argv[0], args=argv[1:], env=env), mode="legacy") as client:
+
+        async def once() -> None:
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, result
+
+        return await timed(200, once)
+
+
+async def interleaved(env: dict[str, str]) -> None:
+    """The same kind of call on our door and on a bare SDK server, in turn."""
+    ours, bare = [], []
+    for _ in range(3):
+        bare += await tool_calls([sys.executable, "-c", ECHO], env, "echo", {})
+        ours += await tool_calls([PROGRAM, "mcp"], env, "session", {})
+    one = report("MCP stdio: bare SDK echo tool", bare)
+    two = report("MCP stdio: anydevice session (list)", ours)
+    print(f"  ratio to the bare SDK server: {two / one:.2f}")
+
+
+def processes(env: dict[str, str]) -> None:
+    """Starting things while the daemon is warm."""
+    empty = report("python -c pass", [whole_process([sys.executable, "-c", "pass"], env) for _ in range(10)])
+    bare = report(
+        "bare SDK server: start to initialize", [initialize([sys.executable, "-c", ECHO], env) for _ in range(5)]
+    )
+    ours = report(
+        "anydevice mcp: start to initialize (warm daemon)", [initialize([PROGRAM, "mcp"], env) for _ in range(20)]
+    )
+    cli = report("anydevice session --json, whole process (warm daemon)",
+                 [whole_process([PROGRAM, "session", "--json"], env) for _ in range(20)])  # fmt: skip
+    print(f"  initialize: {ours / bare:.2f} of the bare SDK server; CLI: {cli / empty:.1f} bare interpreters")
+
+
+async def browser(env: dict[str, str]) -> None:
+    """A page in a real browser through the whole path, in one process."""
+    from anydevice.assembly import open_router
+    from anydevice.settings import Settings
+
+    page = "data:text/html," + "".join(
+        f"<section><h2>S{n}</h2><button>Press {n}</button><input aria-label='Field {n}'><p>text {n}</p></section>"
+        for n in range(400)
+    )
+    with tempfile.TemporaryDirectory() as home:
+        async with open_router(Settings(home=Path(home))) as router:
+
+            async def do(name: str, **arguments: Any) -> Any:
+                answer = await router.call(call(name, **arguments))
+                assert answer.ok, answer.error
+                return answer
+
+            await do("boot", device="chromium")
+            await do("open", url=page, device="chromium")
+            found = (await do("find", query="Field 3")).data["matches"][0]["ref"]
+            button = (await do("find", query="Press 3")).data["matches"][0]["ref"]
+            report("snapshot, viewport of a 2,000-element page", await timed(20, lambda: do("snapshot")))
+            report(
+                "snapshot, all of a 2,000-element page",
+                await timed(20, lambda: do("snapshot", mode="full", maxNodes=5000)),
+            )
+            report("press by ref, with what changed", await timed(20, lambda: do("press", target=button)))
+            report("press by label", await timed(10, lambda: do("press", target="Press 3")))
+            report("fill by ref, read back", await timed(20, lambda: do("fill", target=found, text="Ada")))
+            report("screenshot of the viewport", await timed(10, lambda: do("screenshot")))
+            await do("shutdown", device="chromium")
+
+
+def main() -> int:
+    """Runs all of it; names on the command line choose parts."""
+    parts = set(sys.argv[1:]) or {"router", "resolution", "processes", "mcp", "browser"}
+    if "router" in parts:
+        asyncio.run(router_overhead())
+    if "resolution" in parts:
+        resolution()
+    with tempfile.TemporaryDirectory(prefix="anydevice-bench-") as home:
+        env = {**os.environ, "ANYDEVICE_HOME": home}
+        try:
+            if parts & {"processes", "mcp"}:
+                whole_process([PROGRAM, "session", "--json"], env)
+                time.sleep(2.5)
+            if "processes" in parts:
+                processes(env)
+            if "mcp" in parts:
+                asyncio.run(interleaved(env))
+        finally:
+            subprocess.run([PROGRAM, "stop"], env=env, capture_output=True, check=False)
+    if "browser" in parts:
+        asyncio.run(browser(dict(os.environ)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,237 @@
+"""From what the caller named (a ref, a label, a query, a point) to one element that can be acted on now."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from pydantic import Field
+
+from anydevice_schemas import Node, Point, Rect, Tree
+from anydevice_schemas.errors import (
+    AmbiguousElement,
+    ElementCovered,
+    ElementDisabled,
+    ElementNotFound,
+    ElementOffscreen,
+    StaleRef,
+)
+
+from ..catalogue import Input
+from ..context import Context
+from ..driver import Elements, Probe, TreeScope
+from ..elements import Query, RefQuery, describe_node, find, one, parse
+
+POLL_FIRST = 0.05
+POLL_MOST = 0.4
+FULL = TreeScope(mode="full", max_nodes=20_000, max_text=512)
+VISIBLE = TreeScope(mode="viewport", max_nodes=5_000, max_text=512)
+
+
+class ElementInput(Input):
+    """An element by ref, label or query, or a place by its coordinates."""
+
+    target: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description='Element: ref (@e12), its label, or query (label="Sign in" role=button).',
+    )
+    x: float | None = Field(default=None, description="Instead of target: x in points.")
+    y: float | None = Field(default=None, description="Instead of target: y in points.")
+    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for a match.")
+
+
+@dataclass(slots=True)
+class Aim:
+    """An element (or a bare point) that is ready to be acted on.
+
+    Attributes:
+        node: The element as it is now; None for a bare point.
+        point: Where input goes, in points.
+        key: The driver's handle of the element, where it has one.
+    """
+
+    node: Node | None
+    point: Point
+    key: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the answer shows it."""
+        wire: dict[str, Any] = {"point": [round(self.point.x, 1), round(self.point.y, 1)]}
+        if self.node is not None:
+            wire["element"] = describe_node(self.node)
+        return wire
+
+
+def given(ctx: Context, args: ElementInput) -> str | Point:
+    """What the caller named: the target's text, or a point.
+
+    Raises:
+        InvalidArgument: Neither, both, or half a point.
+    """
+    has_point = args.x is not None or args.y is not None
+    if args.target is not None and has_point:
+        raise ctx.bad_argument("target", "target and x, y are both given", "one of the two")
+    if args.target is not None:
+        return args.target
+    if args.x is None or args.y is None:
+        raise ctx.bad_argument("target", "nothing to act on is named", "target, or x and y together")
+    return Point(args.x, args.y)
+
+
+async def aim(ctx: Context, args: ElementInput, *, enabled: bool = True, uncovered: bool = True) -> Aim:
+    """The one element (or point) the arguments name, on screen and ready for input.
+
+    Args:
+        ctx: The running command.
+        args: What the caller named.
+        enabled: Refuse a disabled element.
+        uncovered: Refuse an element something lies over; for plans that use pointer or touch.
+
+    Raises:
+        ElementNotFound, AmbiguousElement, StaleRef: It cannot be told which element is meant.
+        ElementDisabled, ElementCovered, ElementOffscreen: It cannot be acted on now.
+    """
+    what = given(ctx, args)
+    if isinstance(what, Point):
+        return Aim(None, what)
+    node, tree = await look_up(ctx, what, args.timeout_ms / 1000)
+    probe = await probe_node(ctx, node, tree)
+    if enabled and "disabled" in probe.node.states:
+        raise ElementDisabled("The element is disabled.", element=describe_node(probe.node))
+    if probe.point is None or "offscreen" in probe.node.states:
+        probe = await _reveal(ctx, node, probe)
+    if uncovered and probe.cover is not None:
+        raise ElementCovered(
+            "Something lies over the element.",
+            element=describe_node(probe.node),
+            cover=probe.cover,
+            cover_ref=ctx.here.refs.ref_of(probe.cover_key) if probe.cover_key else None,
+        )
+    assert probe.point is not None
+    return Aim(probe.node, probe.point, node.key)
+
+
+async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree | None]:
+    """The one element a text names, waiting up to `timeout` seconds for it to appear.
+
+    Returns:
+        The node, and the tree it was found in (None for a ref that was looked at directly).
+
+    Raises:
+        ElementNotFound, AmbiguousElement, StaleRef: As `aim`.
+        InvalidArgument: The query cannot be read.
+    """
+    query = parse(text)
+    if isinstance(query, RefQuery):
+        return await _by_ref(ctx, query)
+
+    async def attempt() -> tuple[Node, Tree]:
+        tree = await ctx.tree(FULL)
+        return tree.nodes[one(tree, query)], tree
+
+    return await patiently(ctx, attempt, timeout)
+
+
+async def patiently(
+    ctx: Context,
+    attempt: Callable[[], Awaitable[tuple[Node, Tree]]],
+    timeout: float,
+) -> tuple[Node, Tree]:
+    """Repeats a look-up until it finds something or `timeout` seconds are over.
+
+    An ambiguity is repeated as well: a screen that is still being built may settle on one match.
+    """
+    until = anyio.current_time() + min(timeout, max(0.0, ctx.remaining() - 0.5))
+    pause = POLL_FIRST
+    while True:
+        try:
+            return await attempt()
+        except (ElementNotFound, AmbiguousElement) as error:
+            left = until - anyio.current_time()
+            patience = 0.3 if isinstance(error, AmbiguousElement) else left
+            if left <= 0 or (isinstance(error, AmbiguousElement) and timeout - left > patience):
+                raise
+            await ctx.pause(min(pause, max(left, 0.0)))
+            pause = min(POLL_MOST, pause * 1.5)
+
+
+async def _by_ref(ctx: Context, query: RefQuery) -> tuple[Node, Tree | None]:
+    registry = ctx.here.refs
+    key = registry.key_of(query.ref)
+    if key is not None and ctx.driver is not None and ctx.driver.has("elements.probe"):
+        try:
+            node = (await ctx.use(Elements).probe(key)).node
+        except StaleRef as error:
+            tree = await ctx.tree(FULL)
+            raise registry.stale(query.ref, str(error.details.get("reason", "gone")), tree) from None
+        node.ref = query.ref
+        node.key = key
+        return node, None
+    tree = await ctx.tree(FULL)
+    return tree.nodes[registry.resolve(query.ref, tree)], tree
+
+
+async def probe_node(ctx: Context, node: Node, tree: Tree | None) -> Probe:
+    """A fresh look at an element, by the driver if it can, else judged from the tree."""
+    if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.probe"):
+        try:
+            probe = await ctx.use(Elements).probe(node.key)
+        except StaleRef as error:
+            fresh = await ctx.tree(FULL)
+            raise ctx.here.refs.stale(node.ref, str(error.details.get("reason", "gone")), fresh) from None
+        probe.node.ref = node.ref
+        return probe
+    assert tree is not None
+    return judge(tree, next(i for i, other in enumerate(tree.nodes) if other is node))
+
+
+def judge(tree: Tree, index: int) -> Probe:
+    """What a tree alone can say of an element: the middle of its visible part, and what lies over it there.
+
+    Covers that count: nodes drawn later that are neither inside the element nor around it, and that are a
+    modal, a dialog or the keyboard. Without hit-testing nothing finer can be told.
+    """
+    node = tree.nodes[index]
+    visible = node.rect
+    if visible is not None and tree.viewport is not None:
+        visible = visible.intersect(tree.viewport)
+    if visible is None or visible.width <= 0 or visible.height <= 0:
+        return Probe(node, None)
+    point = visible.center
+    family = {index, *tree.ancestors(index)}
+    for later in range(index + 1, len(tree.nodes)):
+        other = tree.nodes[later]
+        if index in tree.ancestors(later) or not _covers(other, point):
+            continue
+        if family.isdisjoint({later}):
+            return Probe(node, point, f"{other.role} {other.name}".strip(), other.key)
+    return Probe(node, point)
+
+
+def _covers(node: Node, point: Point) -> bool:
+    blocking = node.role in ("dialog", "alertdialog", "keyboard") or "modal" in node.states
+    return blocking and node.rect is not None and node.rect.contains(point)
+
+
+async def _reveal(ctx: Context, node: Node, probe: Probe) -> Probe:
+    """Brings an element on screen, or says that it cannot be."""
+    if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.reveal"):
+        await ctx.use(Elements).reveal(node.key)
+        probe = await probe_node(ctx, node, None)
+    if probe.point is None:
+        raise ElementOffscreen("The element cannot be brought on screen.", element=describe_node(probe.node))
+    return probe
+
+
+def shown(tree: Tree, query: Query) -> bool:
+    """Whether something that matches is on screen."""
+    return any("offscreen" not in tree.nodes[index].states for index in find(tree, query))
+
+
+def inside(point: Point, area: Rect | None) -> bool:
+    """Whether a point lies on screen; unknown geometry counts as yes."""
+    return area is None or area.contains(point)

@@ -1,0 +1,159 @@
+"""press, longpress, hover: acting on one element."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from anydevice_schemas import Example, Node, Plan
+from anydevice_schemas.errors import ElementNotFound, StaleRef
+
+from ..catalogue import command
+from ..context import Context, Outcome
+from ..driver import Acted, Elements, Pointer, Touch
+from ._aim import Aim, ElementInput, aim, probe_node
+from ._effect import Watch, merged
+
+OUTPUT: dict[str, Any] = {
+    "element": {"type": "object", "description": "The element acted on."},
+    "changed": {"type": "boolean", "description": "Whether the screen differs."},
+    "changes": {"type": "array", "description": "What differs, one line each."},
+    "happened": {"type": "array", "description": "Navigation, dialog, new tab, download, crash."},
+}
+SETTLE = "Wait until the screen is at rest (at most 10 s) before telling what changed."
+
+
+class PressInput(ElementInput):
+    """Inputs of `press`."""
+
+    count: int = Field(default=1, ge=1, le=10, description="Presses in a row; 2 is a double press.")
+    button: Literal["primary", "secondary", "middle"] = Field(
+        default="primary", description="Mouse button; other than primary needs a pointer."
+    )
+    settle: bool = Field(default=False, description=SETTLE)
+
+
+@command(
+    name="press",
+    aliases=["click"],
+    summary="Presses one element: a button, link, checkbox, row. Waits for it, refuses when it is disabled, covered "
+    "or ambiguous, and tells what changed. To put text into a field use fill; to hold use longpress.",
+    effect="mutate",
+    input=PressInput,
+    plans=[
+        Plan(
+            name="accessibility",
+            operations=["screen.tree", "elements.activate"],
+            when={"target": ["*given*"], "count": ["1", "*absent*"], "button": ["primary", "*absent*"]},
+        ),
+        Plan(name="pointer", operations=["pointer.click"]),
+        Plan(
+            name="touch",
+            operations=["touch.tap"],
+            when={"button": ["primary", "*absent*"]},
+        ),
+    ],
+    output=OUTPUT,
+    examples=[
+        Example(why="By label", arguments={"target": "Sign in"}),
+        Example(why="By ref from snapshot", arguments={"target": "@e12"}),
+        Example(why="By query", arguments={"target": 'label="Delete" role=button index=1'}),
+    ],
+)
+async def press(ctx: Context, args: PressInput) -> Outcome:
+    """Presses one element or point."""
+    assert ctx.plan is not None
+    target = await aim(ctx, args, uncovered=ctx.plan.name != "accessibility")
+    watch = await Watch.start(ctx)
+    acted = await _press(ctx, args, target)
+    data = merged(target.to_wire(), acted.data, await watch.report(acted, settle=10.0 if args.settle else 0.0))
+    return Outcome(data=data, verified=await _toggled(ctx, target, acted), method=acted.method)
+
+
+async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
+    assert ctx.plan is not None
+    if ctx.plan.name == "accessibility" and target.key is not None:
+        return await ctx.use(Elements).activate(target.key)
+    if ctx.plan.name == "touch":
+        return await ctx.use(Touch).tap(target.point, count=args.count)
+    return await ctx.use(Pointer).click(target.point, button=args.button, count=args.count)
+
+
+_TOGGLES = frozenset({"checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"})
+_TOGGLE_STATES = frozenset({"checked", "mixed", "selected", "pressed"})
+
+
+async def _toggled(ctx: Context, target: Aim, acted: Acted) -> bool:
+    """Whether the press is seen to have worked: a toggle that changed its state. A button may do anything."""
+    if acted.verified is not None:
+        return acted.verified
+    node = target.node
+    if node is None or node.role not in _TOGGLES or node.key is None or acted.happenings:
+        return False
+    after = await _state_now(ctx, node)
+    return after is not None and (node.states & _TOGGLE_STATES) != (after.states & _TOGGLE_STATES)
+
+
+async def _state_now(ctx: Context, node: Node) -> Node | None:
+    try:
+        return (await probe_node(ctx, node, None)).node
+    except (StaleRef, ElementNotFound, AssertionError):
+        return None
+
+
+class LongpressInput(ElementInput):
+    """Inputs of `longpress`."""
+
+    duration_ms: int = Field(default=800, ge=100, le=60_000, description="How long to hold, in ms.")
+
+
+@command(
+    name="longpress",
+    summary="Holds one element down, as for a context menu or to start a drag. Use press for an ordinary press and "
+    "gesture for a drag.",
+    effect="mutate",
+    input=LongpressInput,
+    plans=[
+        Plan(name="touch", operations=["touch.hold"]),
+        Plan(name="pointer", operations=["pointer.click"]),
+    ],
+    output=OUTPUT,
+    examples=[Example(why="Open a context menu", arguments={"target": "Photo 3", "durationMs": 1000})],
+)
+async def longpress(ctx: Context, args: LongpressInput) -> Outcome:
+    """Holds one element or point."""
+    assert ctx.plan is not None
+    target = await aim(ctx, args)
+    watch = await Watch.start(ctx)
+    seconds = args.duration_ms / 1000
+    if ctx.plan.name == "touch":
+        acted = await ctx.use(Touch).hold(target.point, seconds=seconds)
+    else:
+        acted = await ctx.use(Pointer).click(target.point, hold=seconds)
+    data = merged(target.to_wire(), acted.data, await watch.report(acted))
+    return Outcome(data=data, verified=acted.verified or False, method=acted.method)
+
+
+class HoverInput(ElementInput):
+    """Inputs of `hover`."""
+
+
+@command(
+    name="hover",
+    summary="Moves the pointer over one element and leaves it there, as to open a hover menu or tooltip. Only where "
+    "there is a pointer (browsers, desktops).",
+    effect="mutate",
+    idempotent=True,
+    input=HoverInput,
+    plans=[Plan(name="pointer", operations=["pointer.move"])],
+    output=OUTPUT,
+    examples=[Example(why="Show a tooltip", arguments={"target": "Help"})],
+)
+async def hover(ctx: Context, args: HoverInput) -> Outcome:
+    """Moves the pointer over one element or point."""
+    target = await aim(ctx, args, enabled=False)
+    watch = await Watch.start(ctx)
+    acted = await ctx.use(Pointer).move(target.point)
+    data = merged(target.to_wire(), acted.data, await watch.report(acted))
+    return Outcome(data=data, verified=acted.verified or False, method=acted.method)

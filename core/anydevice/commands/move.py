@@ -1,0 +1,355 @@
+"""scroll, gesture, back: moving what is on screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+import anyio
+from pydantic import Field
+
+from anydevice_schemas import Example, Node, Plan, Point, Rect, Tree
+from anydevice_schemas.errors import ActionUnverified, AmbiguousElement, ElementNotFound
+
+from ..catalogue import Input, command
+from ..context import Context, Outcome
+from ..driver import Acted, Elements, Navigation, Pointer, Screen, Touch
+from ..elements import RefQuery, describe_node, not_found, one, parse
+from ._aim import FULL, VISIBLE, ElementInput, aim, look_up, probe_node
+from ._effect import Watch, merged
+
+STEP = 0.8
+STEPS_MOST = 200
+STILL_MOST = 2
+
+Direction = Literal["up", "down", "left", "right"]
+_WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+_EDGES: dict[str, str] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
+
+
+class ScrollInput(Input):
+    """Inputs of `scroll`: direction, edge or until."""
+
+    direction: Direction | None = Field(default=None, description="Which way to go; down shows what is further down.")
+    edge: Literal["top", "bottom", "left", "right"] | None = Field(default=None, description="Go all the way there.")
+    until: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description="Until this element (ref, label, query) is on screen.",
+    )
+    pixels: float | None = Field(default=None, gt=0, le=100_000, description="How far, in points.")
+    amount: float = Field(default=STEP, gt=0, le=10, description="How far, in screens, when pixels is not given.")
+    target: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description="Scroll this container instead of the screen.",
+    )
+    timeout_ms: int = Field(default=20_000, ge=0, le=300_000, description="For edge and until: when to give up.")
+
+
+@command(
+    name="scroll",
+    summary="Scrolls the screen or one container: a distance in a direction, all the way to an edge, or until an "
+    "element is on screen. Sees whether anything moved; a scroll that moves nothing is action_unverified. Element "
+    "commands scroll by themselves, so this is for looking around.",
+    effect="mutate",
+    input=ScrollInput,
+    plans=[
+        Plan(name="wheel", operations=["screen.tree", "screen.geometry", "pointer.wheel"]),
+        Plan(name="swipe", operations=["screen.tree", "screen.geometry", "touch.swipe"]),
+    ],
+    output={"moved": {"type": "boolean"}, "element": {"type": "object"}, "atEdge": {"type": "boolean"}},
+    examples=[
+        Example(why="One screen down", arguments={"direction": "down"}),
+        Example(why="To the end", arguments={"edge": "bottom"}),
+        Example(why="Until it shows", arguments={"until": "Row 321"}),
+    ],
+)
+async def scroll(ctx: Context, args: ScrollInput) -> Outcome:
+    """Scrolls."""
+    if args.edge is not None and (args.direction is not None or args.until is not None):
+        raise ctx.bad_argument("edge", "goes with neither direction nor until", "one of the three")
+    if args.direction is None and args.edge is None and args.until is None:
+        raise ctx.bad_argument("direction", "nothing says where to scroll", "direction, edge or until")
+    scroller = await _Scroller.make(ctx, args.target)
+    if args.until is not None:
+        return await _until(ctx, args, scroller)
+    if args.edge is not None:
+        return await _to_edge(ctx, args, scroller)
+    assert args.direction is not None
+    shift = await scroller.step(args.direction, args.amount, args.pixels)
+    if not shift.moved:
+        raise ActionUnverified(
+            "Nothing moved.",
+            expected=f"content moves {args.direction}",
+            actual="nothing moved: the edge is reached, or nothing scrolls here",
+            hint="Scroll the other way, or name the container with target.",
+        )
+    return Outcome(data={"moved": True, "by": shift.by}, verified=True, method=scroller.method)
+
+
+async def _to_edge(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outcome:
+    assert args.edge is not None
+    until = anyio.current_time() + args.timeout_ms / 1000
+    steps, still = 0, 0
+    while still < STILL_MOST and steps < STEPS_MOST and anyio.current_time() < until:
+        moved = (await scroller.step(_EDGES[args.edge], 5.0, None)).moved
+        still = 0 if moved else still + 1
+        steps += moved
+        await ctx.progress(None, f"scrolling to the {args.edge}")
+    at_edge = still >= STILL_MOST
+    if not at_edge:
+        raise ctx.timed_out(None, args.timeout_ms / 1000)
+    return Outcome(data={"moved": steps > 0, "atEdge": True, "steps": steps}, verified=True, method=scroller.method)
+
+
+async def _until(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outcome:
+    """Brings one element on screen: at once where the driver can reveal it, else screen by screen."""
+    assert args.until is not None
+    until = anyio.current_time() + args.timeout_ms / 1000
+    direction = args.direction or "down"
+    steps, still = 0, 0
+    while True:
+        node, tree = await _seek(ctx, args.until)
+        if node is not None:
+            probe = await probe_node(ctx, node, tree)
+            if probe.point is not None and "offscreen" not in probe.node.states:
+                data = {"moved": steps > 0, "element": describe_node(probe.node), "steps": steps}
+                return Outcome(data=data, verified=True, method=scroller.method)
+            if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.reveal"):
+                await ctx.use(Elements).reveal(node.key)
+                steps += 1
+                if steps > STEPS_MOST:
+                    raise ctx.timed_out(None, args.timeout_ms / 1000)
+                continue
+        if still >= STILL_MOST or steps >= STEPS_MOST or anyio.current_time() >= until:
+            query = parse(args.until)
+            last = tree or await ctx.tree(FULL)
+            if isinstance(query, RefQuery):
+                raise ctx.here.refs.stale(query.ref, "not found by scrolling", last)
+            raise not_found(last, query)
+        moved = (await scroller.step(direction, STEP, None)).moved
+        still = 0 if moved else still + 1
+        steps += moved
+        await ctx.progress(None, "scrolling")
+
+
+async def _seek(ctx: Context, text: str) -> tuple[Node | None, Tree | None]:
+    query = parse(text)
+    if isinstance(query, RefQuery):
+        node, tree = await look_up(ctx, text, 0)
+        return node, tree
+    tree = await ctx.tree(FULL)
+    try:
+        return tree.nodes[one(tree, query)], tree
+    except ElementNotFound:
+        return None, tree
+    except AmbiguousElement:
+        raise
+
+
+@dataclass(slots=True, frozen=True)
+class _Shift:
+    """How far content moved, in points; None where it moved but cannot be measured."""
+
+    moved: bool
+    by: list[float] | None = None
+
+
+@dataclass(slots=True)
+class _Scroller:
+    """Scrolls one area and sees whether it moved."""
+
+    ctx: Context
+    area: Rect
+    method: str
+
+    @staticmethod
+    async def make(ctx: Context, target: str | None) -> _Scroller:
+        geometry = await ctx.use(Screen).geometry()
+        area = Rect(0, 0, geometry.viewport.width, geometry.viewport.height)
+        if target is not None:
+            node, tree = await look_up(ctx, target, 3.0)
+            probe = await probe_node(ctx, node, tree)
+            if probe.point is None and node.key is not None and ctx.driver is not None:
+                await ctx.use(Elements).reveal(node.key)
+                probe = await probe_node(ctx, node, tree)
+            if probe.node.rect is not None:
+                area = probe.node.rect.intersect(area) or probe.node.rect
+        assert ctx.plan is not None
+        return _Scroller(ctx, area, ctx.plan.name)
+
+    async def step(self, direction: str, screens: float, points: float | None) -> _Shift:
+        """One scroll; says whether anything moved."""
+        dx, dy = _WAYS[direction]
+        length = points if points is not None else screens * (self.area.width if dx else self.area.height)
+        before = await self.ctx.tree(VISIBLE)
+        place = (await self.ctx.use(Screen).geometry()).content
+        if self.method == "wheel":
+            await self.ctx.use(Pointer).wheel(self.area.center, dx=dx * length, dy=dy * length)
+        else:
+            await self._swipe(dx, dy, length)
+        return await self._shift(before, place)
+
+    async def _swipe(self, dx: int, dy: int, length: float) -> None:
+        """Swipes the other way, never further than the area allows."""
+        reach = 0.8 * (self.area.width if dx else self.area.height)
+        middle, rest = self.area.center, length
+        while rest > 0:
+            part = min(rest, reach)
+            start = Point(middle.x + dx * part / 2, middle.y + dy * part / 2)
+            end = Point(middle.x - dx * part / 2, middle.y - dy * part / 2)
+            await self.ctx.use(Touch).swipe(start, end, seconds=0.3)
+            rest -= part
+
+    async def _shift(self, before: Tree, place: Rect | None) -> _Shift:
+        for pause in (0.0, 0.03, 0.06, 0.12, 0.2):
+            if pause:
+                await self.ctx.pause(pause)
+            now = (await self.ctx.use(Screen).geometry()).content
+            after = await self.ctx.tree(VISIBLE)
+            moved = _moved(before, after)
+            if place is not None and now is not None and (place.x, place.y) != (now.x, now.y):
+                return _Shift(True, [round(place.x - now.x, 1), round(place.y - now.y, 1)])
+            if moved is not None:
+                return _Shift(True, moved)
+        return _Shift(False)
+
+
+def _moved(before: Tree, after: Tree) -> list[float] | None:
+    """How far elements seen in both looks moved (their median), or None when nothing moved.
+
+    Elements that came or went without any other moving count as movement only where the visible set differs.
+    """
+    places = {n.ref: n.rect for n in before.nodes if n.ref and n.rect is not None and not n.root}
+    shifts: list[tuple[float, float]] = []
+    seen: set[str] = set()
+    for node in after.nodes:
+        old = places.get(node.ref)
+        if old is None or node.rect is None or node.root:
+            continue
+        seen.add(node.ref)
+        if (node.rect.width, node.rect.height) == (old.width, old.height):
+            shifts.append((old.x - node.rect.x, old.y - node.rect.y))
+    moving = [s for s in shifts if abs(s[0]) >= 1 or abs(s[1]) >= 1]
+    if moving:
+        return [round(median(s[0] for s in moving), 1), round(median(s[1] for s in moving), 1)]
+    if places and not seen and any(n.ref for n in after.nodes if not n.root):
+        return []
+    return None
+
+
+class GestureInput(Input):
+    """Inputs of `gesture`."""
+
+    kind: Literal["swipe", "drag"] = Field(description="swipe: a quick move; drag: press, move, let go.")
+    target: str | None = Field(
+        default=None, min_length=1, max_length=2000, description="Where it starts: ref, label or query."
+    )
+    x: float | None = Field(default=None, description="Instead of target: x in points.")
+    y: float | None = Field(default=None, description="Instead of target: y in points.")
+    to: str | None = Field(default=None, min_length=1, max_length=2000, description="Where it ends: ref, label, query.")
+    to_x: float | None = Field(default=None, description="Instead of to: x in points.")
+    to_y: float | None = Field(default=None, description="Instead of to: y in points.")
+    direction: Direction | None = Field(default=None, description="Instead of an end: which way to move.")
+    distance: float | None = Field(default=None, gt=0, le=10_000, description="With direction: how far, in points.")
+    duration_ms: int = Field(default=300, ge=20, le=60_000, description="How long the move takes, in ms.")
+    hold_ms: int = Field(default=0, ge=0, le=60_000, description="For drag: how long to rest before moving, in ms.")
+    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for the elements.")
+
+
+@command(
+    name="gesture",
+    summary="Swipes or drags from one element or point to another, or in a direction, and tells what changed. To move "
+    "a list use scroll; to hold use longpress.",
+    effect="mutate",
+    input=GestureInput,
+    plans=[
+        Plan(name="touch", operations=["touch.swipe"], when={"kind": ["swipe"]}),
+        Plan(name="pointer", operations=["pointer.drag"], when={"kind": ["drag"]}),
+        Plan(name="touch", operations=["touch.drag"], when={"kind": ["drag"]}),
+        Plan(name="pointer", operations=["pointer.drag"], when={"kind": ["swipe"]}),
+    ],
+    output={"from": {"type": "array"}, "to": {"type": "array"}, "changed": {"type": "boolean"}},
+    examples=[
+        Example(why="Drop one thing on another", arguments={"kind": "drag", "target": "Card 1", "to": "Done"}),
+        Example(why="Swipe a card away", arguments={"kind": "swipe", "target": "@e5", "direction": "left"}),
+    ],
+)
+async def gesture(ctx: Context, args: GestureInput) -> Outcome:
+    """Swipes or drags."""
+    assert ctx.plan is not None
+    start = await _start(ctx, args)
+    end = await _end(ctx, args, start)
+    if abs(start.x - end.x) < 1 and abs(start.y - end.y) < 1:
+        raise ctx.bad_argument("to", "the gesture would not move", "an end other than the start")
+    watch = await Watch.start(ctx)
+    seconds = args.duration_ms / 1000
+    acted: Acted
+    if ctx.plan.name == "pointer":
+        acted = await ctx.use(Pointer).drag(start, end, seconds=seconds)
+    elif args.kind == "swipe":
+        acted = await ctx.use(Touch).swipe(start, end, seconds=seconds)
+    else:
+        acted = await ctx.use(Touch).drag(start, end, hold=args.hold_ms / 1000, seconds=seconds)
+    ends: dict[str, Any] = {
+        "from": [round(start.x, 1), round(start.y, 1)],
+        "to": [round(end.x, 1), round(end.y, 1)],
+    }
+    data = merged(ends, acted.data, await watch.report(acted))
+    return Outcome(data=data, verified=acted.verified or False, method=acted.method)
+
+
+async def _start(ctx: Context, args: GestureInput) -> Point:
+    if args.target is None and args.x is None and args.y is None and args.direction is not None:
+        geometry = await ctx.use(Screen).geometry()
+        return Point(geometry.viewport.width / 2, geometry.viewport.height / 2)
+    where = ElementInput.model_construct(target=args.target, x=args.x, y=args.y, timeout_ms=args.timeout_ms)
+    return (await aim(ctx, where)).point
+
+
+async def _end(ctx: Context, args: GestureInput, start: Point) -> Point:
+    ends = [args.to is not None, args.to_x is not None or args.to_y is not None, args.direction is not None]
+    if sum(ends) != 1:
+        raise ctx.bad_argument("to", "exactly one end must be given", "to, or toX and toY, or direction")
+    if args.direction is not None:
+        geometry = await ctx.use(Screen).geometry()
+        dx, dy = _WAYS[args.direction]
+        reach = args.distance or 0.6 * (geometry.viewport.width if dx else geometry.viewport.height)
+        return Point(start.x + dx * reach, start.y + dy * reach)
+    if args.distance is not None:
+        raise ctx.bad_argument("distance", "goes with direction only", "direction")
+    where = ElementInput.model_construct(target=args.to, x=args.to_x, y=args.to_y, timeout_ms=args.timeout_ms)
+    return (await aim(ctx, where, enabled=False, uncovered=False)).point
+
+
+class BackInput(Input):
+    """Inputs of `back`."""
+
+
+@command(
+    name="back",
+    summary="Goes one step back, as the platform does it (a page in a browser, a screen on a phone), and tells whether "
+    "anything moved.",
+    effect="mutate",
+    input=BackInput,
+    plans=[Plan(name="navigation", operations=["navigation.back"])],
+    output={"location": {"type": "string"}, "changed": {"type": "boolean"}},
+    examples=[Example(why="One page back", arguments={})],
+)
+async def back(ctx: Context, args: BackInput) -> Outcome:
+    """Goes one step back."""
+    watch = await Watch.start(ctx)
+    acted = await ctx.use(Navigation).back()
+    data = merged(acted.data, await watch.report(acted))
+    if acted.verified is False:
+        raise ActionUnverified(
+            "Nothing went back.",
+            expected="an earlier screen",
+            actual="the same screen: there is nothing to go back to",
+            hint="Call snapshot to see where you are.",
+        )
+    return Outcome(data=data, verified=bool(acted.verified), method=acted.method)

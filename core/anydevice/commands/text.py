@@ -1,0 +1,247 @@
+"""fill, type, key: text and keys."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from pydantic import Field
+
+from anydevice_schemas import Example, Node, Plan
+from anydevice_schemas.errors import ActionUnverified, ElementNotFound, StaleRef
+
+from ..catalogue import Input, command
+from ..context import Context, Outcome
+from ..driver import Acted, Elements, Keys, Pointer, Touch
+from ..elements import describe_node
+from ._aim import Aim, ElementInput, aim, probe_node
+from ._effect import Watch, merged
+
+TEXT_MOST = 100_000
+SELECT_ALL = "primary+a"
+
+
+class FillInput(ElementInput):
+    """Inputs of `fill`."""
+
+    text: str = Field(max_length=TEXT_MOST, description="The whole new content; empty clears the field.")
+
+
+@command(
+    name="fill",
+    summary="Replaces the whole content of one field with text (any Unicode; for a select: the option) and reads it "
+    "back; a field that ends up with something else is action_unverified. To add keystrokes to what has the focus use "
+    "type.",
+    effect="mutate",
+    idempotent=True,
+    input=FillInput,
+    plans=[
+        Plan(name="set-text", operations=["elements.set_text"], when={"target": ["*given*"]}),
+        Plan(name="pointer-keys", operations=["pointer.click", "keys.press", "keys.type_text"]),
+        Plan(name="touch-keys", operations=["touch.tap", "keys.press", "keys.type_text"]),
+    ],
+    output={"element": {"type": "object"}, "changed": {"type": "boolean"}},
+    examples=[
+        Example(why="By label", arguments={"target": "Name", "text": "Ada"}),
+        Example(why="Clear a field", arguments={"target": "@e4", "text": ""}),
+    ],
+)
+async def fill(ctx: Context, args: FillInput) -> Outcome:
+    """Replaces the content of one field and reads it back."""
+    assert ctx.plan is not None
+    target = await aim(ctx, args, uncovered=ctx.plan.name != "set-text")
+    before = target.node
+    if target.key is not None and ctx.plan.name == "set-text":
+        acted = await ctx.use(Elements).set_text(target.key, args.text)
+    else:
+        acted = await _by_keys(ctx, target, args.text)
+    after = await _now(ctx, target)
+    verified = _read_back(args.text, acted, after)
+    data = merged(target.to_wire(), acted.data)
+    data.pop("point", None)
+    if after is not None:
+        after.ref = before.ref if before is not None else ""
+        data["element"] = describe_node(after)
+    data["changed"] = before is None or after is None or before.value != after.value or before.secure
+    if acted.happenings:
+        data["happened"] = [{"kind": h.kind, **dict(h.data)} for h in acted.happenings]
+    return Outcome(data=data, verified=verified, method=acted.method)
+
+
+async def _by_keys(ctx: Context, target: Aim, text: str) -> Acted:
+    assert ctx.plan is not None
+    if ctx.plan.name == "touch-keys":
+        await ctx.use(Touch).tap(target.point)
+    else:
+        await ctx.use(Pointer).click(target.point)
+    keys = ctx.use(Keys)
+    await keys.press(SELECT_ALL)
+    if text:
+        return await keys.type_text(text)
+    return await keys.press("delete")
+
+
+async def _now(ctx: Context, target: Aim) -> Node | None:
+    """The field as it is now, or None when it is gone (a form that sent itself off)."""
+    try:
+        if target.node is not None and target.key is not None:
+            return (await probe_node(ctx, target.node, None)).node
+        if ctx.driver is not None and ctx.driver.has("keys.focused"):
+            return await ctx.use(Keys).focused()
+    except (StaleRef, ElementNotFound):
+        return None
+    return None
+
+
+def _read_back(wanted: str, acted: Acted, after: Node | None) -> bool:
+    """True when the field was seen to hold the text; raises when it was seen to hold something else."""
+    if after is None or after.secure or after.value is None:
+        if acted.verified is False:
+            raise ActionUnverified(
+                "The field does not hold the text.",
+                expected="the text as given" if after is not None and after.secure else wanted[:200],
+                actual="something else",
+                element=describe_node(after) if after is not None else None,
+            )
+        return bool(acted.verified)
+    if acted.verified is True or same_text(after.value, wanted):
+        return True
+    raise ActionUnverified(
+        "The field holds something else than the text.",
+        expected=wanted[:200],
+        actual=after.value[:200],
+        element=describe_node(after),
+    )
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same to a reader: line ends and composed characters do not count."""
+
+    def plain(text: str) -> str:
+        return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    return plain(one) == plain(other)
+
+
+class TypeInput(Input):
+    """Inputs of `type`."""
+
+    text: str = Field(min_length=1, max_length=TEXT_MOST, description="Text to type, any Unicode.")
+    target: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description="Element to focus first; omitted = what has the focus.",
+    )
+    delay_ms: int = Field(default=0, ge=0, le=1000, description="Pause between characters, in ms.")
+    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for target.")
+
+    @property
+    def extra_seconds(self) -> float:
+        """Time the typing itself takes."""
+        return len(self.text) * self.delay_ms / 1000
+
+
+@command(
+    name="type",
+    summary="Types text key by key into what has the keyboard focus (or into target, which is focused first), after "
+    "what is there already. To replace the content of a field use fill; for Enter, Tab or shortcuts use key.",
+    effect="mutate",
+    input=TypeInput,
+    plans=[
+        Plan(name="keys", operations=["elements.focus", "keys.type_text"], when={"target": ["*given*"]}),
+        Plan(name="keys", operations=["pointer.click", "keys.type_text"], when={"target": ["*given*"]}),
+        Plan(name="keys", operations=["touch.tap", "keys.type_text"], when={"target": ["*given*"]}),
+        Plan(name="keys", operations=["keys.type_text"], when={"target": ["*absent*"]}),
+    ],
+    output={"typed": {"type": "integer", "description": "Characters sent."}, "element": {"type": "object"}},
+    examples=[Example(why="Into the focused field", arguments={"text": "hello"})],
+)
+async def type_(ctx: Context, args: TypeInput) -> Outcome:
+    """Types text into what has the focus."""
+    if args.target is not None:
+        await _focus(ctx, ElementInput.model_construct(target=args.target, x=None, y=None, timeout_ms=args.timeout_ms))
+    before = await _focused(ctx)
+    acted = await ctx.use(Keys).type_text(args.text, delay=args.delay_ms / 1000)
+    after = await _focused(ctx)
+    data: dict[str, Any] = {"typed": len(args.text)}
+    if after is not None:
+        data["element"] = describe_node(after)
+    data = merged(data, acted.data)
+    if acted.happenings:
+        data["happened"] = [{"kind": h.kind, **dict(h.data)} for h in acted.happenings]
+    return Outcome(data=data, verified=_typed(args.text, before, after, acted), method=acted.method)
+
+
+async def _focus(ctx: Context, args: ElementInput) -> None:
+    assert ctx.plan is not None
+    target = await aim(ctx, args)
+    if "elements.focus" in ctx.plan.operations and target.key is not None:
+        await ctx.use(Elements).focus(target.key)
+    elif "touch.tap" in ctx.plan.operations:
+        await ctx.use(Touch).tap(target.point)
+    else:
+        await ctx.use(Pointer).click(target.point)
+
+
+async def _focused(ctx: Context) -> Node | None:
+    if ctx.driver is None or not ctx.driver.has("keys.focused"):
+        return None
+    node = await ctx.use(Keys).focused()
+    if node is not None and node.key is not None:
+        node.ref = ctx.here.refs.ref_for(node.key)
+    return node
+
+
+def _typed(text: str, before: Node | None, after: Node | None, acted: Acted) -> bool:
+    """Whether the text was seen to arrive; raises when the field is certain not to have taken any of it."""
+    if acted.verified is not None:
+        return acted.verified
+    if before is None or after is None or before.key != after.key or after.secure or after.value is None:
+        return False
+    if text in after.value and after.value != before.value:
+        return True
+    if after.value == before.value and "editable" in after.states and "readonly" not in after.states:
+        raise ActionUnverified(
+            "The field did not take the text.",
+            expected="the text added to what was there",
+            actual="unchanged",
+            element=describe_node(after),
+        )
+    return False
+
+
+class KeyInput(Input):
+    """Inputs of `key`."""
+
+    chord: str = Field(
+        min_length=1,
+        max_length=64,
+        description="Key or chord: enter, tab, escape, down, f5, ctrl+a; primary+a = the platform's own modifier.",
+    )
+    count: int = Field(default=1, ge=1, le=100, description="How often.")
+
+
+@command(
+    name="key",
+    summary="Presses a key or chord in what has the focus, such as enter, escape or ctrl+s, and tells what changed. "
+    "For text use type or fill.",
+    effect="mutate",
+    input=KeyInput,
+    plans=[Plan(name="keys", operations=["keys.press"])],
+    output={"changed": {"type": "boolean"}, "changes": {"type": "array"}},
+    examples=[Example(why="Send a form", arguments={"chord": "enter"})],
+)
+async def key(ctx: Context, args: KeyInput) -> Outcome:
+    """Presses a key or chord."""
+    watch = await Watch.start(ctx)
+    acted = Acted("keys")
+    happenings: list[Any] = []
+    for _ in range(args.count):
+        acted = await ctx.use(Keys).press(args.chord)
+        happenings.extend(acted.happenings)
+        if any(h.kind in ("dialog", "crashed", "closed") for h in acted.happenings):
+            break
+    whole = Acted(acted.method, tuple(happenings), acted.verified, acted.data)
+    data = merged({"chord": args.chord}, acted.data, await watch.report(whole))
+    return Outcome(data=data, verified=acted.verified or False, method=acted.method)

@@ -1,0 +1,116 @@
+"""`python -m anydevice.host`: the daemon's own process. People use `anydevice serve`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the daemon. 0 = it ended as asked, or one runs already; 1 = it could not start."""
+    parser = argparse.ArgumentParser(prog="python -m anydevice.host", description="Runs the anydevice daemon.")
+    parser.add_argument("--detach", action="store_true", help="go on in a process of its own and log to the file")
+    parser.add_argument("--idle", type=float, help="seconds without use after which it ends; 0 = never")
+    parser.add_argument("--ready-fd", type=int, help="descriptor that gets one line of JSON once it is up or failed")
+    options = parser.parse_args(argv)
+    if options.detach:
+        # The first child of a session leader, in a session of its own: no terminal, and nobody's zombie.
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+    return run(detached=options.detach, idle=options.idle, ready_fd=options.ready_fd)
+
+
+def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = None) -> int:
+    """Runs the daemon in this process.
+
+    Args:
+        detached: Log to the file, in JSON; else to stderr, for a person.
+        idle: See `daemon.serve`.
+        ready_fd: Descriptor for the line that says it is up, or why not.
+    """
+    ready = _Ready(ready_fd)
+    try:
+        import asyncio
+
+        import anyio
+        import structlog
+
+        from ..settings import Settings, private_folder
+        from . import daemon, logs, record
+
+        logs.configure(readable=not detached)
+        settings = Settings.load()
+        logfile = None
+        if detached:
+            private_folder(settings.run_dir)
+            logfile = logs.LogFile(settings.run_dir / record.LOG)
+            logfile.attach()
+    except Exception as error:  # whoever started us must hear why there is no daemon
+        ready.failed(error)
+        return 1
+
+    async def serve() -> None:
+        asyncio.get_running_loop().set_exception_handler(logs.loop_fault)
+        await daemon.serve(settings, idle=idle, logfile=logfile, ready=ready.up)
+
+    try:
+        anyio.run(serve, backend="asyncio")
+    except daemon.AlreadyRunning as error:
+        ready.up()
+        if not detached:
+            sys.stderr.write(f"anydevice: {error}\n")
+            return 1
+        return 0
+    except Exception as error:  # as above
+        structlog.get_logger("anydevice.host").error("daemon_failed", exc_info=error)
+        ready.failed(error)
+        return 1
+    return 0
+
+
+class _Ready:
+    """The one line to whoever started the daemon."""
+
+    def __init__(self, fd: int | None) -> None:
+        self.fd = fd
+
+    def up(self) -> None:
+        """It takes calls."""
+        self._say({"ok": True, "pid": os.getpid()})
+
+    def failed(self, error: BaseException) -> None:
+        """It does not, and this is why."""
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        wire: dict[str, Any]
+        if hasattr(error, "to_wire"):
+            wire = error.to_wire()
+        else:
+            wire = {
+                "code": "upstream_unavailable",
+                "message": f"The daemon could not start: {type(error).__name__}: {error}",
+                "retryable": False,
+                "hint": "Run: anydevice serve --foreground",
+                "details": {"upstream": "daemon", "enable_hint": "anydevice serve --foreground"},
+            }
+        if self.fd is None:
+            sys.stderr.write(f"anydevice: {wire['code']}: {wire['message']}\n")
+        self._say({"ok": False, "error": wire})
+
+    def _say(self, line: dict[str, Any]) -> None:
+        if self.fd is None:
+            return
+        fd, self.fd = self.fd, None
+        try:
+            os.write(fd, json.dumps(line).encode() + b"\n")
+            os.close(fd)
+        except OSError:
+            pass  # whoever started us has given up waiting
+
+
+if __name__ == "__main__":
+    sys.exit(main())

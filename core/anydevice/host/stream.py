@@ -1,0 +1,115 @@
+"""The daemon's end of a connection, as facades get it: a byte stream that knows when its client is really gone."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import anyio
+from anyio.abc import ByteStream, SocketAttribute, SocketStream
+
+from anydevice_schemas.errors import InvalidArgument
+
+SEND_DEADLINE = 30.0
+"""Seconds a client may leave what it is sent unread before its connection is given up."""
+
+GONE_CHECK = 0.2
+CHUNK = 65536
+
+
+class HostStream(ByteStream):
+    """A local socket with what was read ahead put back, and sends that are whole or end the connection.
+
+    A client that only ended its own direction (a half-close) still gets its answers; one that is gone does not
+    keep anything running: see `while_wanted`.
+    """
+
+    def __init__(self, raw: SocketStream) -> None:
+        self._raw = raw
+        self._socket: socket.socket = raw.extra(SocketAttribute.raw_socket)
+        self._ahead = b""
+        self._ended = anyio.Event()
+        self._sending = anyio.Lock()
+
+    @property
+    def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
+        """Those of the socket."""
+        return self._raw.extra_attributes
+
+    async def first_line(self, limit: int) -> bytes:
+        """The first line, without its end; what came behind it is kept for `receive`.
+
+        Raises:
+            InvalidArgument: It is longer than `limit` bytes.
+            EndOfStream: The client went away before its end.
+        """
+        while (end := self._ahead.find(b"\n")) < 0:
+            if len(self._ahead) > limit:
+                raise InvalidArgument(
+                    "The first line is too long to be a hello.", param="hello", expected=f"{limit} bytes"
+                )
+            self._ahead += await self._raw.receive(CHUNK)
+        line, self._ahead = self._ahead[:end], self._ahead[end + 1 :]
+        return line
+
+    async def receive(self, max_bytes: int = CHUNK) -> bytes:
+        """See `anyio.abc.ByteStream`."""
+        if self._ahead:
+            data, self._ahead = self._ahead[:max_bytes], self._ahead[max_bytes:]
+            return data
+        try:
+            return await self._raw.receive(max_bytes)
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            self._ended.set()
+            raise
+
+    async def send(self, item: bytes) -> None:
+        """Sends all of it: not even a cancelled caller leaves half of it behind.
+
+        Raises:
+            BrokenResourceError: The client is gone, or did not read for too long.
+        """
+        async with self._sending:
+            with anyio.CancelScope(shield=True):
+                try:
+                    with anyio.fail_after(SEND_DEADLINE):
+                        await self._raw.send(item)
+                except TimeoutError:
+                    await self._raw.aclose()
+                    raise anyio.BrokenResourceError from None
+
+    def busy(self) -> bool:
+        """Whether something is being sent right now."""
+        return self._sending.locked()
+
+    async def send_eof(self) -> None:
+        """Ends our direction."""
+        await self._raw.send_eof()
+
+    async def aclose(self) -> None:
+        """Ends the connection."""
+        await self._raw.aclose()
+
+    def gone(self) -> bool:
+        """Whether the client has closed both directions, not only ended its own."""
+        poll = select.poll()
+        try:
+            poll.register(self._socket.fileno(), 0)
+            return any(flags & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, flags in poll.poll(0))
+        except (OSError, ValueError):
+            return True
+
+    async def while_wanted(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
+        """Runs `work(*args)`, cancelled once the client is gone altogether."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._cancel_when_gone, group.cancel_scope)
+            await work(*args)
+            group.cancel_scope.cancel()
+
+    async def _cancel_when_gone(self, scope: anyio.CancelScope) -> None:
+        await self._ended.wait()
+        while not self.gone():  # noqa: ASYNC110 - no event loop reports that a peer has hung up
+            await anyio.sleep(GONE_CHECK)
+        scope.cancel()

@@ -1,0 +1,252 @@
+"""A small screen model: elements with places, states and behaviour, and a journal of what was done to them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from anydevice_schemas import EDITABLE, INTERACTIVE, Node, Point, Rect, Tree
+from anydevice_schemas.errors import StaleRef
+
+_keys = itertools.count(1)
+
+
+@dataclass(eq=False)
+class FakeElement:
+    """One element of a fake screen.
+
+    Attributes:
+        role, name, value, identifier, states, secure: As `Node` has them.
+        rect: Its place in the content (not in the viewport), in points.
+        on_press: Called when it is pressed.
+        parent: The element it is inside of; None = directly on the screen.
+        fixed: Does not move when the screen scrolls (a bar, an overlay, a dialog).
+        rewrites: What the element makes of text written into it; for fields that refuse or format.
+    """
+
+    role: str
+    name: str = ""
+    rect: Rect = field(default_factory=lambda: Rect(0, 0, 100, 40))
+    value: str | None = None
+    identifier: str = ""
+    states: set[str] = field(default_factory=set)
+    secure: bool = False
+    on_press: Callable[[], None] | None = None
+    parent: FakeElement | None = None
+    fixed: bool = False
+    rewrites: Callable[[str], str] | None = None
+    key: str = field(default_factory=lambda: f"k{next(_keys)}")
+
+    def write(self, text: str) -> None:
+        """Text is written into the element, as its own rules allow."""
+        self.value = self.rewrites(text) if self.rewrites is not None else text
+
+
+class FakeScreen:
+    """Elements in the order they are drawn, a viewport that can scroll, and a journal.
+
+    Attributes:
+        journal: Everything that was done to this screen: `(what, key or None, details)`.
+        focus: The element that has the keyboard focus.
+        dialog: A dialog that blocks the screen: (kind, text, buttons), or None.
+    """
+
+    def __init__(self, elements: Iterable[FakeElement] = (), *, width: float = 390, height: float = 844) -> None:
+        self.elements = list(elements)
+        self.width, self.height = width, height
+        self.offset = 0.0
+        self.title = "Practice"
+        self.location = "fake://practice/home"
+        self.focus: FakeElement | None = None
+        self.dialog: tuple[str, str, tuple[str, ...]] | None = None
+        self.journal: list[tuple[str, str | None, dict[str, object]]] = []
+        self.history: list[str] = []
+        self.typed_secrets = 0
+
+    # --- building and looking, for tests ---
+
+    def add(self, element: FakeElement) -> FakeElement:
+        """Draws an element over what is there."""
+        self.elements.append(element)
+        return element
+
+    def remove(self, element: FakeElement) -> None:
+        """Takes an element and everything inside it away."""
+        gone = [e for e in self.elements if e is element or e.parent is element]
+        self.elements = [e for e in self.elements if e not in gone]
+
+    def named(self, name: str, role: str | None = None) -> FakeElement:
+        """The only element of this name (and role).
+
+        Raises:
+            LookupError: None or several.
+        """
+        found = [e for e in self.elements if e.name == name and role in (None, e.role)]
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} elements are named {name!r}")
+        return found[0]
+
+    def text(self, name: str) -> str | None:
+        """The value of the element of this name."""
+        return self.named(name).value
+
+    def did(self, what: str) -> list[tuple[str, str | None, dict[str, object]]]:
+        """The journal's entries of one kind."""
+        return [entry for entry in self.journal if entry[0] == what]
+
+    @property
+    def content_height(self) -> float:
+        """Height of everything, in points."""
+        bottoms = [e.rect.y + e.rect.height for e in self.elements if not e.fixed]
+        return max([self.height, *bottoms])
+
+    # --- what a driver does with it ---
+
+    def by_key(self, key: str) -> FakeElement:
+        """The element of this key.
+
+        Raises:
+            StaleRef: It is gone.
+        """
+        for element in self.elements:
+            if element.key == key:
+                return element
+        raise StaleRef("The element is gone.", ref=key, reason="gone", nearest_matches=[])
+
+    def place(self, element: FakeElement) -> Rect:
+        """Where the element is now, in the viewport's space."""
+        shift = 0.0 if element.fixed else self.offset
+        return Rect(element.rect.x, element.rect.y - shift, element.rect.width, element.rect.height)
+
+    @property
+    def viewport(self) -> Rect:
+        """What is on screen."""
+        return Rect(0, 0, self.width, self.height)
+
+    def node(self, element: FakeElement, parent: int = 0) -> Node:
+        """The element as a driver reports it."""
+        rect = self.place(element)
+        states = set(element.states)
+        if rect.intersect(self.viewport) is None:
+            states.add("offscreen")
+        if element is self.focus:
+            states.add("focused")
+        if element.role in EDITABLE and "readonly" not in states:
+            states.add("editable")
+        return Node(
+            role=element.role,
+            name=element.name,
+            value=None if element.secure else element.value,
+            parent=parent,
+            key=element.key,
+            identifier=element.identifier,
+            states=frozenset(states),
+            rect=rect,
+            actions=("press",) if element.on_press or element.role in INTERACTIVE else (),
+            secure=element.secure,
+        )
+
+    def tree(self, *, full: bool, root: str | None = None, max_nodes: int = 5000) -> Tree:
+        """The screen as a driver reports it."""
+        nodes = [Node(role="window", name=self.title, key="root", rect=self.viewport)]
+        index: dict[str, int] = {}
+        omitted = cut = 0
+        for element in self.elements:
+            if root is not None and element.key != root and (element.parent is None or element.parent.key != root):
+                continue
+            node = self.node(element, index.get(element.parent.key, 0) if element.parent is not None else 0)
+            if not full and "offscreen" in node.states:
+                omitted += 1
+                continue
+            if len(nodes) >= max_nodes:
+                cut += 1
+                continue
+            index[element.key] = len(nodes)
+            nodes.append(node)
+        missing = {k: v for k, v in (("offscreen", omitted), ("nodes", cut)) if v}
+        return Tree(
+            nodes=nodes,
+            generation=self.location,
+            quality="truncated" if cut else "complete",
+            viewport=self.viewport,
+            title=self.title,
+            location=self.location,
+            omitted=missing,
+        )
+
+    def hit(self, point: Point) -> FakeElement | None:
+        """The topmost element at a point of the viewport."""
+        for element in reversed(self.elements):
+            if "hidden" not in element.states and self.place(element).contains(point):
+                return element
+        return None
+
+    def press_at(self, point: Point, what: str = "press", **details: object) -> FakeElement | None:
+        """A finger or pointer goes down and up at a point."""
+        element = self.hit(point)
+        self.journal.append((what, element.key if element is not None else None, {"point": point, **details}))
+        if element is not None and "disabled" not in element.states:
+            self.activate(element)
+        return element
+
+    def activate(self, element: FakeElement) -> None:
+        """What a press does: focus, toggle, and the element's own behaviour."""
+        if element.role in EDITABLE:
+            self.focus = element
+        if element.role in ("checkbox", "switch"):
+            element.states ^= {"checked"}
+        target: FakeElement | None = element
+        while target is not None and target.on_press is None:
+            target = target.parent
+        if target is not None and target.on_press is not None:
+            target.on_press()
+
+    def scroll(self, dy: float) -> None:
+        """The content moves; positive shows what is further down."""
+        self.offset = min(max(0.0, self.offset + dy), max(0.0, self.content_height - self.height))
+        self.journal.append(("scroll", None, {"dy": dy}))
+
+    def type(self, text: str) -> None:
+        """Text arrives at the focused element."""
+        element = self.focus
+        shown = "<secret>" if element is not None and element.secure else text
+        self.journal.append(("type", element.key if element is not None else None, {"text": shown}))
+        if element is not None:
+            element.write((element.value or "") + text)
+
+
+def practice_screen() -> FakeScreen:
+    """A home screen to practise on: a counter, a form, twins, covered and disabled things, a long list."""
+    screen = FakeScreen()
+    add = screen.add
+    add(FakeElement("heading", "Practice", Rect(20, 20, 350, 40)))
+    count = add(FakeElement("text", "Count", Rect(20, 70, 150, 40), value="0"))
+
+    def increment() -> None:
+        count.value = str(int(count.value or "0") + 1)
+
+    add(FakeElement("button", "Increment", Rect(200, 70, 150, 40), on_press=increment))
+    name = add(FakeElement("textbox", "Name", Rect(20, 120, 350, 40), value="", identifier="form.name"))
+    add(FakeElement("textbox", "Password", Rect(20, 170, 350, 40), secure=True, value=""))
+    add(FakeElement("textbox", "Letters", Rect(20, 220, 350, 40), value="",
+                    rewrites=lambda text: "".join(ch for ch in text if not ch.isdigit())))  # fmt: skip
+    add(FakeElement("switch", "Wi-Fi", Rect(20, 270, 350, 40)))
+    add(FakeElement("button", "Sign in", Rect(20, 320, 160, 40)))
+    add(FakeElement("button", "Sign in with Apple", Rect(200, 320, 170, 40)))
+    for column in (20, 200):
+        add(FakeElement("button", "Delete", Rect(column, 370, 150, 40)))
+    submit = add(FakeElement("button", "Submit", Rect(20, 420, 150, 40), states={"disabled"}))
+
+    def fill_name(text: str) -> str:
+        submit.states = set() if text else {"disabled"}
+        return text
+
+    name.rewrites = fill_name
+    add(FakeElement("button", "Covered", Rect(200, 420, 150, 40)))
+    add(FakeElement("dialog", "Veil", Rect(190, 410, 170, 60), states={"modal"}))
+    row = add(FakeElement("row", "General", Rect(20, 480, 350, 44), on_press=increment))
+    add(FakeElement("text", "General", Rect(30, 490, 100, 24), parent=row))
+    for number in range(60):
+        add(FakeElement("listitem", f"Row {number}", Rect(20, 540 + 44 * number, 350, 44)))
+    return screen

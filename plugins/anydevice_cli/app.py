@@ -1,0 +1,183 @@
+"""The command line itself: finds the command, runs it, and turns every way it can end into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from anydevice_schemas.errors import AnydeviceError, UnknownCommand
+
+from . import exits, output, remote
+from .device import DeviceCommand, first_sentence
+
+SUBCOMMANDS = "anydevice.subcommands"
+"""Entry points that bring a subcommand: a `click.Command`. Only looked at for a name nobody else has."""
+
+_OWN: dict[str, str] = {
+    "approve": "Approves a confirmation token, as a person.",
+    "completion": "Prints the completion script of a shell.",
+    "logs": "Shows the end of the daemon's log.",
+    "mcp": "Speaks MCP on stdin and stdout; what an MCP host starts.",
+    "serve": "Starts the daemon.",
+    "status": "Tells whether a daemon runs, and what it holds.",
+    "stop": "Stops the daemon and everything it holds.",
+    "version": "Prints the versions.",
+}
+
+
+class Root(click.Group):
+    """All commands: the command line's own, the catalogue's, and those that plugins bring."""
+
+    def __init__(self, catalogue: remote.Catalogue) -> None:
+        super().__init__(
+            name="anydevice",
+            help="The right device, driven by one caller at a time, with answers that are checked.",
+            epilog="anydevice COMMAND --help tells what a command takes. Exit codes: 0 done, 1 failed, 2 usage, "
+            "3 device, 4 element, 5 confirmation, 6 not allowed, 124 timeout, 130 interrupted.",
+            params=[click.Option(["--json", "as_json"], is_flag=True, hidden=True)],
+            context_settings={"help_option_names": ["--help", "-h"]},
+        )
+        self.catalogue = catalogue
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names without aliases, in alphabetical order."""
+        return sorted({*_OWN, *self.catalogue.commands})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Builds one command."""
+        if cmd_name in _OWN:
+            from . import own
+
+            return own.COMMANDS.get(cmd_name)
+        descriptor = self.catalogue.get(cmd_name)
+        if descriptor is None and not ctx.resilient_parsing:
+            descriptor = self._look_again(cmd_name)
+        return DeviceCommand(descriptor, self.catalogue) if descriptor is not None else None
+
+    def _look_again(self, name: str) -> dict[str, Any] | None:
+        """For a name the copy on disk does not know: the daemon may know it by now."""
+        if self.catalogue.digest and not _daemon_has_another(self.catalogue.digest):
+            return None
+        self.catalogue = remote.fetch()
+        return self.catalogue.get(name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the nearest names for one that does not exist."""
+        name = args[0]
+        command = self.get_command(ctx, name)
+        if command is None and not name.startswith("-"):
+            command = _brought(name)
+        if command is not None:
+            return name, command, args[1:]
+        if ctx.resilient_parsing:
+            return None, None, args[1:]
+        if name.startswith("-"):
+            raise click.NoSuchOption(name, ctx=ctx)
+        import difflib
+
+        known = [*_OWN, *self.catalogue.commands, *self.catalogue.aliases]
+        near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "anydevice --help lists all commands."
+        raise UnknownCommand(f"There is no command {name[:60]!r}.", nearest=near, hint=hint)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Two lists; made of summaries, without building a single command."""
+        if not self.catalogue.commands:
+            try:
+                self.catalogue = remote.fetch()
+            except (AnydeviceError, OSError) as error:
+                formatter.write_paragraph()
+                formatter.write_text(f"(The device commands cannot be listed: {error})")
+        commands = [(name, first_sentence(c["summary"])) for name, c in sorted(self.catalogue.commands.items())]
+        for title, rows in (("Commands on devices", commands), ("This host", list(_OWN.items()))):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _daemon_has_another(digest: str) -> bool:
+    try:
+        with remote.connect_host() as client:
+            return bool(client.greeting["catalogue"] != digest)
+    except (AnydeviceError, OSError):
+        return False
+
+
+def _brought(name: str) -> click.Command | None:
+    """A subcommand that an installed distribution brings."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=SUBCOMMANDS, name=name):
+        loaded = point.load()
+        if isinstance(loaded, click.Command):
+            return loaded
+        raise click.ClickException(f"the subcommand {name} of {point.value} is not a click command")
+    return None
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs one command line and returns its exit code."""
+    if sys.stdout is None or sys.stderr is None:
+        return exits.FAILED
+    as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
+    if list(argv[:1]) == ["--json"]:
+        argv = [*argv[1:2], "--json", *argv[2:]]  # before the command is as good as after it
+    if not argv and not os.environ.get("_ANYDEVICE_COMPLETE"):
+        argv = ["--help"]
+    try:
+        return _run(argv, as_json)
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return exits.FAILED
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+
+
+def _run(argv: Sequence[str], as_json: bool) -> int:
+    catalogue = remote.Catalogue.cached()
+    tries = 0
+    while True:
+        try:
+            code = Root(catalogue).main(args=list(argv), prog_name="anydevice", standalone_mode=False)
+            return code if isinstance(code, int) else exits.OK
+        except remote.Stale as stale:
+            catalogue, tries = stale.catalogue, tries + 1
+            if tries > 2:
+                raise
+        except AnydeviceError as error:
+            output.error(error.to_wire(), as_json=as_json, whole=error.answer)
+            return exits.exit_code(error.code)
+        except click.exceptions.Exit as end:
+            return end.exit_code
+        except click.Abort:
+            return exits.INTERRUPTED
+        except click.UsageError as error:
+            output.error(_usage(error), as_json=as_json)
+            return exits.USAGE
+        except click.ClickException as error:
+            output.error(_failed(error.format_message()), as_json=as_json)
+            return exits.FAILED
+
+
+def _usage(error: click.UsageError) -> dict[str, Any]:
+    path = error.ctx.command_path if error.ctx is not None else "anydevice"
+    param = getattr(error, "param", None)
+    name = getattr(error, "option_name", None) or (param.get_error_hint(error.ctx) if param is not None else "")
+    return {
+        "code": "invalid_argument",
+        "message": error.format_message(),
+        "retryable": False,
+        "hint": f"{path} --help tells what it takes.",
+        "details": {"param": str(name).strip("'"), "expected": f"see {path} --help"},
+    }
+
+
+def _failed(message: str) -> Mapping[str, Any]:
+    return {"code": "internal", "message": message, "retryable": False, "hint": "", "details": {}}

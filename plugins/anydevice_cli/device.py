@@ -1,0 +1,234 @@
+"""A command of the catalogue as a click command: options from its schema, selectors, switches, positional words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from . import output, remote
+from .words import Words, WordsError, read_json
+
+_OWN, _WHICH, _HOW = "Options", "Which device", "How it answers"
+_TARGET_ALIAS = ("mobile", "tv", "desktop")
+_NOT_OURS = {"mcpOutputFormat"}
+"""Switches that would have no effect here."""
+
+
+def kebab(name: str) -> str:
+    """`timeoutMs` -> `timeout-ms`."""
+    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name)
+
+
+class WireOption(click.Option):
+    """An option that stands for one argument of the wire.
+
+    Attributes:
+        wire: The argument's name.
+        section: Where help lists it.
+    """
+
+    def __init__(self, wire: str, schema: Mapping[str, Any], section: str, *, alias: str | None = None) -> None:
+        self.wire = wire
+        self.section = section
+        self.schema = schema
+        names = [f"--{kebab(wire)}", *([f"--{alias}"] if alias else [])]
+        extra: dict[str, Any] = {}
+        kind = schema.get("type")
+        if "enum" in schema:
+            extra["type"] = click.Choice([str(value) for value in schema["enum"]])
+        elif kind == "boolean":
+            names = [f"--{kebab(wire)}/--no-{kebab(wire)}"]
+        elif kind in ("integer", "number"):
+            extra["type"] = click.INT if kind == "integer" else click.FLOAT
+        elif kind in ("array", "object"):
+            extra["metavar"] = "JSON|@FILE"
+            extra["multiple"] = kind == "array"
+        super().__init__([*names, f"wire_{wire}"], default=None, help=_help(schema), **extra)
+
+    def value_of(self, given: Any) -> Any:
+        """The argument as the wire has it.
+
+        Raises:
+            click.BadParameter: It is not what the schema asks for.
+        """
+        kind = self.schema.get("type")
+        try:
+            if kind == "object":
+                return _of_type(read_json(given), dict, "a JSON object")
+            if kind == "array":
+                if len(given) == 1 and given[0][:1] in "[@":
+                    return _of_type(read_json(given[0]), list, "a JSON array")
+                plain = self.schema.get("items", {}).get("type") == "string"
+                return [value if plain else read_json(value) for value in given]
+        except WordsError as error:
+            raise click.BadParameter(str(error), param=self) from error
+        return given
+
+
+def _of_type(value: Any, kind: type, expected: str) -> Any:
+    if not isinstance(value, kind):
+        raise WordsError(f"not {expected}")
+    return value
+
+
+def _help(schema: Mapping[str, Any]) -> str:
+    text = str(schema.get("description", ""))
+    default = schema.get("default")
+    if default not in (None, [], {}, "", False):
+        text += f" [default: {str(default).lower() if isinstance(default, bool) else default}]"
+    return text.strip()
+
+
+class DeviceCommand(click.Command):
+    """A click command made of a published descriptor."""
+
+    def __init__(self, descriptor: Mapping[str, Any], catalogue: remote.Catalogue) -> None:
+        self.descriptor = descriptor
+        self.catalogue = catalogue
+        self.words = Words(descriptor)
+        super().__init__(
+            descriptor["name"],
+            params=self._params(),
+            callback=self._run,
+            help=self._text(),
+            short_help=first_sentence(descriptor["summary"]),
+        )
+
+    def _params(self) -> list[click.Parameter]:
+        own: Mapping[str, Any] = self.descriptor["inputSchema"].get("properties", {})
+        params: list[click.Parameter] = []
+        if self.words.metavar:
+            params.append(
+                click.Argument(["words"], nargs=-1, metavar=self.words.metavar, shell_complete=self._complete)
+            )
+        params.extend(WireOption(name, schema, _OWN) for name, schema in own.items())
+        if self.descriptor["selectors"]:
+            for name, schema in self.catalogue.selectors.items():
+                if name not in own:
+                    alias = "target" if name == "deviceTarget" and "target" not in own else None
+                    params.append(WireOption(name, schema, _WHICH, alias=alias))
+        taken = own.keys() | self.catalogue.selectors.keys()
+        params.extend(
+            WireOption(name, schema, _HOW)
+            for name, schema in self.catalogue.switches.items()
+            if name not in taken and name not in _NOT_OURS
+        )
+        params.append(_Ours(["--json", "as_json"], is_flag=True, help="Print the whole answer as one JSON object."))
+        params.append(_Ours(["--yes", "-y"], is_flag=True, help="Approve it where it asks for confirmation."))
+        params.append(_Ours(["--deadline"], type=click.FLOAT, help="Seconds until the call is ended."))
+        if self.descriptor["name"] == "screenshot" and "path" not in own:
+            params.append(_Ours(["--path"], type=click.Path(dir_okay=False), help="Also copy the picture here."))
+        return params
+
+    def _text(self) -> str:
+        lines = [str(self.descriptor["summary"])]
+        if self.descriptor["aliases"]:
+            lines.append("Also called: " + ", ".join(self.descriptor["aliases"]))
+        if self.descriptor["origin"] != "anydevice":
+            lines.append(f"Brought by {self.descriptor['origin']}.")
+        return "\n\n".join(lines)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Options in three sections: the command's own, which device, how it answers."""
+        sections: dict[str, list[tuple[str, str]]] = {_OWN: [], _WHICH: [], _HOW: []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                sections[getattr(param, "section", _HOW)].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def _complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        if ctx.params.get("words"):
+            return []
+        return [CompletionItem(word) for word in self.words.first if word.startswith(incomplete)]
+
+    def arguments(self, ctx: click.Context) -> dict[str, Any]:
+        """The arguments of the wire, from words and options.
+
+        Raises:
+            click.UsageError: Something is given twice, or is not what is expected.
+        """
+        try:
+            arguments = self.words.read(ctx.params.get("words") or ())
+        except WordsError as error:
+            raise click.UsageError(str(error), ctx) from error
+        for param in self.params:
+            if not isinstance(param, WireOption):
+                continue
+            given = ctx.params[param.name or ""]
+            if given is None or given == ():
+                continue
+            if param.wire in arguments:
+                raise click.UsageError(f"{param.wire} is given twice: as a word and as an option", ctx)
+            arguments[param.wire] = param.value_of(given)
+        return arguments
+
+    def _run(self, **_: Any) -> int:
+        ctx = click.get_current_context()
+        arguments = self.arguments(ctx)
+        as_json = ctx.params["as_json"]
+        answer = remote.call(
+            self.catalogue,
+            self.descriptor["name"],
+            arguments,
+            yes=ctx.params["yes"],
+            deadline=ctx.params["deadline"],
+            progress=_progress(as_json),
+        )
+        if ctx.params.get("path"):
+            copy_artefact(answer, ctx.params["path"])
+        output.answer(answer, as_json=as_json)
+        return 0
+
+
+class _Ours(click.Option):
+    """An option of the command line itself."""
+
+    section = _HOW
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop or colon-led list; for lists of commands."""
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
+
+
+def copy_artefact(answer: Mapping[str, Any], path: str) -> None:
+    """Copies the first file an answer made to a path of the person's choice, replacing what is there.
+
+    Raises:
+        click.ClickException: There is no file, or it cannot be written there.
+    """
+    artefacts = answer.get("artefacts") or []
+    if not artefacts or not artefacts[0].get("path"):
+        raise click.ClickException("the answer brings no file to copy")
+    temporary = f"{path}.part"
+    try:
+        shutil.copyfile(artefacts[0]["path"], temporary)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}") from error
+
+
+def _progress(as_json: bool) -> Callable[[float | None, str], None] | None:
+    """Progress goes to a person at a terminal only."""
+    if as_json or not sys.stderr.isatty():
+        return None
+
+    def show(done: float | None, message: str) -> None:
+        share = f"{done:4.0%} " if done is not None else ""
+        sys.stderr.write(f"\r\x1b[K{share}{output.clean(message)}")
+        if done is not None and done >= 1:
+            sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+    return show

@@ -1,0 +1,61 @@
+"""What a person or a script reads: results on stdout, errors on stderr, one JSON object with `--json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+def plain() -> bool:
+    """Whether stdout gets no colours: it is no terminal, or NO_COLOR is set."""
+    return bool(os.environ.get("NO_COLOR")) or not sys.stdout.isatty()
+
+
+def clean(text: str) -> str:
+    """Text that may come from a screen, with everything that could steer the terminal made visible."""
+    if text.isprintable():
+        return text
+    from anydevice.text import visible
+
+    return "\n".join(line if line.isprintable() else visible(line) for line in text.split("\n"))
+
+
+def json_line(value: Mapping[str, Any]) -> None:
+    """One JSON object on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=True))
+
+
+def answer(found: Mapping[str, Any], *, as_json: bool) -> None:
+    """Prints an answer."""
+    if as_json:
+        json_line(found)
+        return
+    from .render import render
+
+    click.echo(render(found, colour=not plain()), color=not plain())
+
+
+def result(command: str, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
+    """Prints the result of a command of the command line itself."""
+    if as_json:
+        json_line({"ok": True, "command": command, "data": dict(data)})
+    elif text:
+        click.echo(text, color=not plain())
+
+
+def error(wire: Mapping[str, Any], *, as_json: bool, whole: Mapping[str, Any] | None = None) -> None:
+    """Prints an error: on stderr for people; as the whole answer, or `{ok: false, error}`, on stdout for scripts."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    if as_json:
+        json_line(whole if whole is not None else {"ok": False, "error": dict(wire)})
+        return
+    from .render import render_error
+
+    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    click.echo(render_error(wire, whole, colour=coloured), err=True, color=coloured)

@@ -1,0 +1,213 @@
+"""The command line's own commands: the daemon, confirmation, completion, versions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import click
+
+import anydevice
+from anydevice.host import record, start
+from anydevice.places import home_path
+from anydevice_schemas.errors import CallTimeout, UpstreamUnavailable
+
+from . import output, remote
+from .render import table
+
+STOP_SECONDS = 45.0
+"""What a daemon may take to close everything it holds, and then some."""
+
+UNANSWERED_SECONDS = 3.0
+"""What it gets to answer, and after SIGTERM to end."""
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.command(short_help="Starts the daemon.")
+@click.option("--foreground", is_flag=True, help="Stay in this terminal and log to it.")
+@click.option("--idle", type=click.FloatRange(min=0), help="Seconds without use after which it ends; 0 = never.")
+@_json
+def serve(foreground: bool, idle: float | None, as_json: bool) -> int:
+    """Starts the daemon, if none runs. Other commands start it by themselves.
+
+    In the foreground it does not end by idleness unless --idle says so.
+    """
+    if foreground:
+        from anydevice.host.__main__ import run
+
+        return run(detached=False, idle=0.0 if idle is None else idle)
+    home = home_path()
+    started = start.start_daemon(home, time.monotonic() + start.START_DEADLINE, idle=idle)
+    found = record.read_record(home) or {}
+    data = {"started": started, "pid": found.get("pid"), "version": found.get("version")}
+    what = "started" if started else "runs already"
+    output.result("serve", data, f"daemon {what}: process {data['pid']}, version {data['version']}", as_json=as_json)
+    return 0
+
+
+@click.command(short_help="Speaks MCP on stdin and stdout; what an MCP host starts.")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def mcp(options: tuple[str, ...]) -> int:
+    """Speaks MCP on stdin and stdout; what an MCP host starts."""
+    from anydevice.host.pump import main
+
+    return main("mcp", list(options))
+
+
+@click.command(short_help="Tells whether a daemon runs, and what it holds.")
+@_json
+def status(as_json: bool) -> int:
+    """Tells whether a daemon runs, and which sessions and devices it holds."""
+    try:
+        with remote.connect_host() as client:
+            data: dict[str, Any] = {"running": True, **client.host.status()}
+    except UpstreamUnavailable:
+        output.result("status", {"running": False}, "no daemon runs", as_json=as_json)
+        return 0
+    lines = [
+        f"daemon: process {data['pid']}, version {data['version']}, Python {data['python']}, up {_ago(data['uptime'])}",
+        f"connections: {len(data['connections']) - 1} besides this one; {data['calls']} calls running",
+    ]
+    if data["sessions"]:
+        rows = [
+            [s["name"], s["device"], s.get("app") or "", _ago(s["idle"]), s.get("cwd") or ""] for s in data["sessions"]
+        ]
+        lines += table(["SESSION", "DEVICE", "APP", "IDLE", "DIRECTORY"], rows)
+    else:
+        lines.append("no sessions")
+    if data["held"]:
+        lines += table(
+            ["HELD", "UNTIL", "SESSION"], [[h["device"], h["until"], h["session"] or ""] for h in data["held"]]
+        )
+    lines += [f"plugin {p['name']} is {p['state']}: {p.get('reason', '')}" for p in data["plugins"]]
+    output.result("status", data, "\n".join(lines), as_json=as_json)
+    return 0
+
+
+@click.command(short_help="Stops the daemon and everything it holds.")
+@click.option("--if-idle", is_flag=True, help="Only when nobody has a session.")
+@click.option("--force", is_flag=True, help="End its process when it does not answer.")
+@_json
+def stop(if_idle: bool, force: bool, as_json: bool) -> int:
+    """Stops the daemon. Its sessions end, and what they hold is given back."""
+    home = home_path()
+    found = record.read_record(home)
+    if found is None or not record.lives(found):
+        output.result("stop", {"stopped": False, "running": False}, "no daemon runs", as_json=as_json)
+        return 0
+    data: dict[str, Any] = {"stopped": True, "pid": found["pid"]}
+    patience = STOP_SECONDS
+    try:
+        with remote.connect_host(deadline=UNANSWERED_SECONDS) as client:
+            if if_idle and (sessions := client.host.status()["sessions"]):
+                from anydevice_schemas.errors import Refused
+
+                names = ", ".join(s["name"] for s in sessions)
+                raise Refused(
+                    f"The daemon has {len(sessions)} sessions: {names}.",
+                    reason="sessions are open",
+                    alternative="anydevice stop",
+                )
+            data["sessionsEnded"] = client.host.stop()["sessions"]
+    except (CallTimeout, UpstreamUnavailable):
+        # It does not answer. Its process is ours and the very one that wrote the record.
+        _signal(found, signal.SIGTERM)
+        patience = UNANSWERED_SECONDS
+    if not _gone(found, patience):
+        if not force:
+            raise CallTimeout(
+                f"The daemon (process {found['pid']}) does not end.",
+                after=patience,
+                waiting_for="daemon",
+                hint="Run: anydevice stop --force",
+            )
+        _signal(found, signal.SIGKILL)
+        _gone(found, 5.0)
+        data["forced"] = True
+    output.result("stop", data, f"daemon stopped: process {data['pid']}", as_json=as_json)
+    return 0
+
+
+def _signal(found: dict[str, Any], number: int) -> None:
+    if record.lives(found):
+        os.kill(found["pid"], number)
+
+
+def _gone(found: dict[str, Any], seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while record.lives(found):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@click.command(short_help="Approves a confirmation token, as a person.")
+@click.argument("token")
+@_json
+def approve(token: str, as_json: bool) -> int:
+    """Approves TOKEN of a confirmation_required answer; the call is then repeated with it."""
+    with remote.connect_host() as client:
+        data = client.host.approve(token)
+    output.result("approve", data, f"approved: {data['command']} {data['why']}", as_json=as_json)
+    return 0
+
+
+@click.command(short_help="Prints the completion script of a shell.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> int:
+    """Prints the completion script of SHELL. For bash: eval "$(anydevice completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    from .app import Root
+
+    kind = get_completion_class(shell)
+    assert kind is not None, shell
+    click.echo(kind(Root(remote.Catalogue.cached()), {}, "anydevice", "_ANYDEVICE_COMPLETE").source())
+    return 0
+
+
+@click.command(short_help="Prints the versions.")
+@_json
+def version(as_json: bool) -> int:
+    """Prints the version of this program and of the daemon that runs."""
+    data: dict[str, Any] = {"version": anydevice.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
+    found = record.read_record(home_path())
+    if found is not None and record.lives(found):
+        data["daemon"] = found["version"]
+    text = f"anydevice {data['version']} (Python {data['python']})"
+    if data.get("daemon", data["version"]) != data["version"]:
+        text += f"; the daemon that runs is {data['daemon']}"
+    output.result("version", data, text, as_json=as_json)
+    return 0
+
+
+@click.command(short_help="Shows the end of the daemon's log.")
+@click.option("--lines", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many.")
+@_json
+def logs(lines: int, as_json: bool) -> int:
+    """Shows the end of the daemon's log."""
+    path = os.path.join(record.run_path(home_path()), record.LOG)
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 1024 * 1024))
+            found = file.read().decode("utf-8", "replace").splitlines()[-lines:]
+    except FileNotFoundError:
+        found = []
+    output.result("logs", {"lines": found}, "\n".join(map(output.clean, found)) or "no log yet", as_json=as_json)
+    return 0
+
+
+def _ago(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+COMMANDS: dict[str, click.Command] = {
+    command.name or "": command for command in (approve, completion, logs, mcp, serve, status, stop, version)
+}

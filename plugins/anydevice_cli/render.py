@@ -1,0 +1,214 @@
+"""Answers as compact text, with the device that acted first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from .output import clean
+
+Row = Mapping[str, Any]
+
+
+def render(answer: Row, *, colour: bool) -> str:
+    """An answer as text: a line that says who acted and whether it was seen, the data, what else must be known."""
+    style = click.style if colour else _unstyled
+    lines = [style(_head(answer), bold=True)]
+    data = dict(answer.get("data") or {})
+    special = _TABLES.get(str(answer.get("command")))
+    if special is not None:
+        lines.extend(special(data))
+    else:
+        lines.extend(_fields(data))
+    lines.extend(style(f"cut: {clean(str(cut))}", dim=True) for cut in answer.get("truncated") or ())
+    lines.extend(_notes(answer, style))
+    lines.extend(f"file: {a.get('path') or a['uri']} ({a['mime']}, {a['size']} bytes)" for a in answer["artefacts"])
+    if cost := answer.get("cost"):
+        lines.append(style("cost: " + ", ".join(f"{key} {value}" for key, value in cost.items()), dim=True))
+    if debug := answer.get("debug"):
+        lines.append(style("debug: " + json.dumps(debug, ensure_ascii=False), dim=True))
+    return "\n".join(lines)
+
+
+def _head(answer: Row) -> str:
+    parts = [str(answer["command"])]
+    device = answer.get("device")
+    if device:
+        parts.append(f"on {clean(device['name'])} ({device['key']})")
+    if answer.get("session"):
+        parts.append(f"session {answer['session']}")
+    verified = answer.get("verified")
+    if verified is not None:
+        parts.append("verified" if verified else "done, effect not verifiable")
+    if answer.get("method"):
+        parts.append(f"by {answer['method']}")
+    return " · ".join(parts)
+
+
+def render_error(wire: Row, whole: Row | None, *, colour: bool) -> str:
+    """An error as text: what is wrong, what to do next, and the facts that help."""
+    style = click.style if colour else _unstyled
+    lines = [style(f"{wire.get('code', 'error')}: ", fg="red", bold=True) + str(wire.get("message", ""))]
+    device = (whole or {}).get("device")
+    if device:
+        lines.append(f"on {clean(device['name'])} ({device['key']})")
+    if wire.get("hint"):
+        lines.append(style(f"Hint: {wire['hint']}", fg="yellow"))
+    details = {key: value for key, value in (wire.get("details") or {}).items() if key not in ("family",)}
+    lines.extend(f"  {line}" for line in _fields(details))
+    lines.extend(_notes(whole or {}, style))
+    if wire.get("retryable"):
+        lines.append(style("The same call may work later.", dim=True))
+    return "\n".join(lines)
+
+
+def _notes(answer: Row, style: Callable[..., str]) -> list[str]:
+    return [
+        style(f"note: {clean(str(notice.get('message') or notice))}", fg="yellow")
+        for notice in answer.get("notices") or ()
+    ]
+
+
+def _unstyled(text: Any, **_: Any) -> str:
+    return str(text)
+
+
+def _fields(data: Row) -> list[str]:
+    """Any JSON object, a field a line; lists of objects a line each."""
+    lines: list[str] = []
+    for key, value in data.items():
+        if value in (None, "", [], {}):
+            continue
+        if isinstance(value, str) and "\n" in value:
+            lines += [f"{key}:", *(f"  {clean(line)}" for line in value.splitlines())]
+        elif isinstance(value, list) and any(isinstance(item, (dict, str)) for item in value):
+            lines += [f"{key}:", *(f"  {_brief(item)}" for item in value)]
+        else:
+            lines.append(f"{key}: {_brief(value)}")
+    return lines
+
+
+def _brief(value: Any) -> str:
+    """A value on one line; an element as `@e3 button "Sign in" disabled`."""
+    if isinstance(value, str):
+        return clean(value).replace("\n", "\\n")
+    if isinstance(value, bool) or value is None:
+        return str(value).lower() if value is not None else "none"
+    if isinstance(value, dict):
+        if "role" in value:
+            return _element(value)
+        return "  ".join(f"{key}={_inner(item)}" for key, item in value.items() if item not in (None, "", [], {}))
+    return _inner(value)
+
+
+def _inner(value: Any) -> str:
+    if isinstance(value, str):
+        text = clean(value).replace("\n", "\\n")
+        return json.dumps(text, ensure_ascii=False) if " " in text or not text else text
+    if isinstance(value, dict) and "role" in value:
+        return _element(value)
+    return clean(json.dumps(value, ensure_ascii=False)) if not isinstance(value, bool) else str(value).lower()
+
+
+def _element(node: Row) -> str:
+    parts = [str(node.get("ref") or ""), str(node["role"])]
+    if node.get("name"):
+        parts.append(json.dumps(clean(str(node["name"])), ensure_ascii=False))
+    if node.get("value") is not None:
+        parts.append("= " + json.dumps(clean(str(node["value"])), ensure_ascii=False))
+    parts.extend(str(state) for state in node.get("states") or ())
+    if node.get("secure"):
+        parts.append("secure")
+    return " ".join(part for part in parts if part)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows under headings, in columns; the last column is as long as it is."""
+    cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
+    return [
+        ("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])).rstrip()
+        for row in cells
+    ]
+
+
+def _devices(data: Row) -> list[str]:
+    rows = []
+    for row in data.get("devices", ()):
+        lease = row.get("lease")
+        held = "" if not lease else ("yours" if lease.get("yours") else f"held until {lease['until']}")
+        more = " — ".join(str(row[key]) for key in ("reason", "fix") if row.get(key))
+        rows.append([row["id"], row["name"], row["platform"], row["kind"], row["state"], held, more])
+    lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else ["no devices"]
+    return lines + [
+        f"missing: {gone['backend']}: {clean(gone['reason'])} {clean(gone.get('fix') or '')}".rstrip()
+        for gone in data.get("missing", ())
+    ]
+
+
+def _sessions(data: Row) -> list[str]:
+    sessions = data.get("sessions", [data["session"]] if data.get("session") else [])
+    if not sessions:
+        return ["no sessions"]
+    rows = [
+        [s["name"], s["device"], s.get("app") or "", f"{s.get('idleSeconds', 0):g} s", s.get("leaseUntil", "")]
+        for s in sessions
+    ]
+    lines = table(["SESSION", "DEVICE", "APP", "IDLE", "LEASE UNTIL"], rows)
+    return [*lines, "ended"] if data.get("ended") else lines
+
+
+def _doctor(data: Row) -> list[str]:
+    rows = [
+        ["ok" if c["ok"] else "FAIL", c["name"], " — ".join(str(c[k]) for k in ("detail", "fix") if c.get(k))]
+        for c in data.get("checks", ())
+    ]
+    rest = {key: data[key] for key in ("policy",) if key in data}
+    return [*table(["", "CHECK", "DETAIL"], rows), *_fields(rest)]
+
+
+def _capabilities(data: Row) -> list[str]:
+    if "platforms" in data:
+        return table(
+            ["BACKEND", "PLATFORMS", "COMMANDS"],
+            [[row["backend"], ",".join(row["platforms"]), " ".join(row["commands"])] for row in data["platforms"]],
+        )
+    lines = [f"commands: {' '.join(data.get('commands', ()))}"]
+    rows = [
+        [name, "yes" if operation["available"] else "no", str(operation.get("reason", ""))]
+        for name, operation in data.get("operations", {}).items()
+    ]
+    lines += table(["OPERATION", "NOW", ""], rows)
+    return lines
+
+
+def _snapshot(data: Row) -> list[str]:
+    head = " ".join(clean(str(data[key])) for key in ("title", "location") if data.get(key))
+    lines = [head] if head else []
+    lines += [clean(line) for line in str(data.get("text", "")).splitlines()]
+    rest = {key: value for key, value in data.items() if key not in ("title", "location", "text", "tree")}
+    return lines + _fields(rest)
+
+
+def _search(data: Row) -> list[str]:
+    lines: list[str] = []
+    for found in data.get("commands", ()):
+        lines += [f"{found['name']} ({found['effect']})", f"  {found['summary']}"]
+        schema = found.get("inputSchema", {})
+        for name, prop in schema.get("properties", {}).items():
+            needed = " (required)" if name in schema.get("required", ()) else ""
+            lines.append(f"    {name}{needed}: {prop.get('description', prop.get('type', ''))}")
+    return lines or ["nothing fits; all commands: " + " ".join(data.get("all", ()))]
+
+
+_TABLES: dict[str, Callable[[Row], list[str]]] = {
+    "devices": _devices,
+    "session": _sessions,
+    "doctor": _doctor,
+    "capabilities": _capabilities,
+    "snapshot": _snapshot,
+    "command-search": _search,
+}

@@ -1,0 +1,177 @@
+"""`anydevice mcp`: bytes between stdio and the daemon, and what a host sees when there is no daemon to be had."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anydevice.host.pump import read_options
+
+from ..support.daemons import PATIENCE, Home, eventually
+
+pytestmark = pytest.mark.daemon
+
+
+def pump(home: Home, *argv: str, facade: str = "echo") -> subprocess.Popen[bytes]:
+    """The pump, for a facade of the tests' own."""
+    code = f"import sys; from anydevice.host.pump import main; sys.exit(main({facade!r}, sys.argv[1:]))"
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", code, *argv], env=home.environ, **pipes)
+    home.started.append(process)
+    return process
+
+
+def say(process: subprocess.Popen[bytes], text: bytes) -> bytes:
+    """Writes, and reads one line."""
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(text)
+    process.stdin.flush()
+    return process.stdout.readline()
+
+
+def end(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Ends its input and waits for it."""
+    return process.communicate(timeout=PATIENCE)
+
+
+def test_bytes_go_through_unchanged_both_ways(daemon: Home) -> None:
+    process = pump(daemon)
+    assert say(process, b'{"a": "\xff\x00"}\n') == b'{"a": "\xff\x00"}\n'
+    block = os.urandom(3_000_000).replace(b"\n", b"") + b"\n"
+    assert say(process, block) == block
+    end(process)
+    assert process.returncode == 0
+
+
+def test_the_end_of_input_leaves_time_for_the_last_answers(daemon: Home) -> None:
+    process = pump(daemon)
+    say(process, b"hello\n")
+    out, err = end(process)
+    assert (process.returncode, out, err) == (0, b"last words\n", b"")
+
+
+def test_the_facade_learns_who_calls_and_with_which_options(daemon: Home) -> None:
+    process = pump(daemon, "--level", "3", "--loud")
+    told = say(process, b"who\n").decode()
+    assert told == f"uid:{os.getuid()} stdio ['read', 'act'] {{'level': '3', 'loud': True}}\n"
+    end(process)
+
+
+def test_a_pump_that_is_killed_ends_what_its_facade_does(daemon: Home, mark: Path) -> None:
+    process = pump(daemon)
+    assert process.stdin is not None
+    process.stdin.write(f"slow {mark}\n".encode())
+    process.stdin.flush()
+    eventually(mark.exists, "it works")
+    process.kill()
+    process.wait()
+    # The facade is not reading, so it cannot notice by itself; its first read would.
+    assert mark.read_text().split() == ["started"]
+
+
+def test_an_option_the_facade_does_not_have_is_refused_with_the_nearest(daemon: Home) -> None:
+    process = pump(daemon, "--leval", "3")
+    _, err = end(process)
+    assert process.returncode == 1
+    assert err.startswith(b"anydevice echo: invalid_argument: echo has no option --leval.")
+    assert err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("argv", [["word"], ["-x"], ["--"], ["--a", "1", "--a", "2"]])
+def test_words_that_are_no_options_are_a_usage_error(argv: list[str], daemon: Home) -> None:
+    process = pump(daemon, *argv)
+    _, err = end(process)
+    assert process.returncode == 2
+    assert err.count(b"\n") == 1
+
+
+def test_options_are_read_in_every_usual_form() -> None:
+    assert read_options(["--a", "1", "--b=2=3", "--c", "--d-e", "x y", "--f="]) == {
+        "a": "1", "b": "2=3", "c": True, "d-e": "x y", "f": "",
+    }  # fmt: skip
+
+
+def test_a_refusal_is_one_line_on_stderr_and_the_answer_to_the_first_request(daemon: Home) -> None:
+    process = pump(daemon, facade="nothing")
+    request = {"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {}}
+    line = say(process, b'noise\n{"jsonrpc":"2.0","method":"a/notification"}\n' + json.dumps(request).encode() + b"\n")
+    answer = json.loads(line)
+    assert (answer["jsonrpc"], answer["id"]) == ("2.0", "first")
+    assert answer["error"]["data"]["code"] == "unsupported"
+    assert "no facade 'nothing'" in answer["error"]["message"]
+    _, err = end(process)
+    assert process.returncode == 1
+    assert err.count(b"\n") == 1 and b"unsupported" in err
+
+
+def test_another_version_is_told_to_the_host_with_the_remedy(home: Home) -> None:
+    home.serve()
+    code = (
+        "import sys, anydevice; anydevice.__version__ = '99.0'\n"
+        "from anydevice.host.pump import main; sys.exit(main('echo', []))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=home.environ, capture_output=True, timeout=PATIENCE, check=False,
+        input=b'{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "anydevice stop" in json.loads(done.stdout)["error"]["message"]
+    assert home.running()
+
+
+def test_a_configuration_nobody_can_start_with_is_told_to_the_host(home: Home) -> None:
+    (home.path / "config.toml").write_text("[policy]\nprofile = 'everything'\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "anydevice_cli.entry", "mcp"], env=home.environ, capture_output=True,
+        timeout=PATIENCE, check=False, input=b'{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "policy.profile must be one of" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_a_cold_start_loses_no_byte(home: Home) -> None:
+    process = pump(home)
+    assert say(process, b"early\n") == b"early\n"
+    end(process)
+    assert process.returncode == 0
+
+
+def test_a_daemon_that_dies_ends_the_pump_with_one_line(home: Home) -> None:
+    process = pump(home)
+    say(process, b"hello\n")
+    os.kill(home.pid, signal.SIGKILL)
+    process.wait(PATIENCE)
+    assert process.stderr is not None
+    err = process.stderr.read()
+    assert process.returncode == 1
+    assert err.count(b"\n") == 1 and b"ended the connection" in err
+
+
+def test_a_facade_that_fails_ends_its_own_connection_only(daemon: Home) -> None:
+    process = pump(daemon, facade="broken")
+    assert process.wait(PATIENCE) == 1
+    assert "cannot serve" in daemon.log() and "cannot prepare" in daemon.log()
+    other = pump(daemon)
+    assert say(other, b"fine\n") == b"fine\n"
+    end(other)
+
+
+def test_the_pump_imports_nothing_but_the_standard_library(daemon: Home) -> None:
+    code = (
+        "import sys\nbefore = set(sys.modules)\n"
+        "sys.argv = ['anydevice', 'mcp']\nfrom anydevice_cli import entry\n"
+        "import anydevice.host.pump as pump\npump.start.greet(pump.protocol.hello('echo', 'stdio'))\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(new - set(sys.stdlib_module_names)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=daemon.environ, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert done.stdout.strip() == "['anydevice', 'anydevice_cli']"

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Makes the virtual environment and, where asked, a browser ready; does nothing that is done already.
+#
+#   tools/setup.sh dev|demo [browser]
+#
+# PYTHON and VENV may name another interpreter and folder. System packages are installed only as root, or
+# where sudo asks for no password; otherwise what to type is printed.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$here"
+kind=${1:-dev}
+python=${PYTHON:-python3}
+venv=${VENV:-.venv}
+say() { printf 'setup: %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then sudo "$@"
+    else say "cannot install system packages here; as root, run: $*"; return 1
+    fi
+}
+
+apt_install() {
+    command -v apt-get >/dev/null 2>&1 || { say "no apt-get here; install by hand: $*"; return 1; }
+    say "installing system packages: $* (this can take a minute or two)"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    say "Python 3.11 or newer is needed; set PYTHON to one"; exit 1; }
+
+if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+    say "making the virtual environment $venv"
+    rm -rf "$venv"
+    "$python" -m venv "$venv" 2>/dev/null || { apt_install python3-venv && "$python" -m venv "$venv"; }
+fi
+
+case $kind in
+    dev) extras=dev ;;
+    demo) extras=web,mcp ;;
+    *) say "unknown kind $kind"; exit 2 ;;
+esac
+mark="$venv/.anydevice-$extras"
+want=$(cat pyproject.toml constraints.txt | cksum)
+if [ "$(cat "$mark" 2>/dev/null || true)" != "$want" ]; then
+    say "installing anydevice[$extras] and what it needs into $venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --progress-bar off \
+        --constraint constraints.txt --editable ".[$extras]"
+    printf '%s' "$want" > "$mark"
+fi
+
+if [ "${2:-}" = browser ]; then
+    found=
+    for name in chromium chromium-browser google-chrome google-chrome-stable microsoft-edge; do
+        command -v "$name" >/dev/null 2>&1 && found=$name && break
+    done
+    if [ -z "$found" ]; then
+        apt_install chromium fonts-dejavu-core fonts-noto-color-emoji
+        found=chromium
+    fi
+    say "browser: $found"
+fi
+say "ready"
