@@ -75,7 +75,7 @@ class Story:
     client: Any
     steps: list[Step] = field(default_factory=list)
 
-    async def call(self, why: str, name: str, **arguments: Any) -> Step:
+    async def call(self, why: str, name: str, /, **arguments: Any) -> Step:
         """Makes one call, prints it and its answer, keeps it for the page."""
         started = time.perf_counter()
         result = await self.client.call_tool(name, arguments)
@@ -85,7 +85,7 @@ class Story:
         step = Step(name, arguments, ms, bool(result.is_error), text, image)
         self.steps.append(step)
         shown = " ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
-        print(f"\n# {why}")
+        print(f"\n# {why}" if why else "")
         print(f"> {name} {shown}".rstrip())
         lines = text.splitlines()
         for line in lines[:14]:

@@ -31,6 +31,7 @@ class Input(BaseModel):
         frozen=True,
         extra="forbid",
         strict=True,
+        allow_inf_nan=False,
         alias_generator=to_camel,
         validate_by_name=False,
         validate_by_alias=True,

@@ -123,7 +123,7 @@ class Backends:
             raise BackendBroken(f"The backend {record.name} is no backend.", backend=record.name, reason=record.reason)
         return instance
 
-    async def list(self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None) -> Inventory:
+    async def listed(self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None) -> Inventory:
         """Everything there is, from listings that are still good or are made anew now.
 
         Args:

@@ -111,19 +111,16 @@ class LaneTurn:
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    ) -> None:
         why = self._lanes[0].why
         for lane in self._lanes:
             lane.running = None
         try:
-            swallowed = self._scope.__exit__(kind, error, trace)
+            self._scope.__exit__(kind, error, trace)
         finally:
             self._release()
-        if not self._scope.cancelled_caught:
-            return bool(swallowed)
-        if why is not None:
-            raise why
-        raise TimeoutError
+        if self._scope.cancelled_caught:
+            raise why or TimeoutError()
 
     async def _lock(self, lane: _Lane) -> None:
         try:

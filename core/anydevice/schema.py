@@ -16,7 +16,7 @@ def flat_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The model's JSON Schema with everything inlined and every optional field simply optional."""
     raw = model.model_json_schema(by_alias=True, mode="validation")
     defs = raw.pop("$defs", {})
-    flat = _flatten(raw, defs)
+    flat: dict[str, Any] = _flatten(raw, defs)
     flat.pop("description", None)
     flat["additionalProperties"] = False
     return flat
@@ -92,7 +92,7 @@ def model_from_schema(name: str, schema: Mapping[str, Any]) -> type[BaseModel]:
     unknown = required - set(schema.get("properties", {}))
     if unknown:
         raise SchemaError(f"{name}: required but not described: {', '.join(sorted(unknown))}")
-    config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
     return create_model(f"{name}-input", __config__=config, **fields)
 
 

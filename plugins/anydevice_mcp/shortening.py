@@ -55,6 +55,14 @@ WORDS: dict[tuple[str, str], tuple[str, str]] = {
     ("open", "boot"): ("Start the named device first", "Boot the named device first"),
     ("scroll", "target"): ("Scroll this container", "Container; else the screen"),
     ("batch", "onError"): ("What to do when a step fails", "When a step fails"),
+    ("is", "predicate"): ("What to ask", "text compares its text with value"),
+    ("snapshot", "scope"): ("Only this element", "Only inside this element"),
+    ("find", "query"): ("Label, or query", "Label, or query: role=button label=OK"),
+    ("press", "count"): ("Presses in a row", "2 is a double press"),
+    ("scroll", "until"): ("Until this element", "Until this element shows"),
+    ("gesture", "direction"): ("Instead of an end", "Instead of an end"),
+    ("gesture", "distance"): ("With direction", "With direction, in points"),
+    ("gesture", "durationMs"): ("How long the move takes", "Of the move, in ms"),
     ("gesture", "kind"): ("swipe: a quick move", "drag: press, move, let go"),
 }
 """How the description of an input starts, and what is said instead; by command, or for any."""

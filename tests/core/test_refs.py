@@ -291,11 +291,9 @@ def histories(draw: st.DrawFn) -> list[tuple[list[int], int, float, bool]]:
     return [(list(p), n, top, cut) for n, (p, top, cut) in enumerate(looks)]
 
 
-def look(
-    people: Iterable[int], top: float, keyed: bool, cut: bool, role: str = "listitem", around: str = "list"
-) -> Tree:
+def look(people: Iterable[int], top: float, keyed: bool, cut: bool, role: str = "listitem") -> Tree:
     """One look; `description`, which refs do not read, says who each element really is."""
-    tree = rows(*(PEOPLE[p] for p in people), top=top, role=role, around=around)
+    tree = rows(*(PEOPLE[p] for p in people), top=top, role=role)
     who = [f"{p}/{part}" for p in people for part in ("row", "text", "delete")]
     for node, truth in zip(tree.nodes, ["window", "list", *who], strict=True):
         node.description = truth

@@ -363,3 +363,10 @@ async def test_a_thousand_calls_leave_nothing_behind() -> None:
             assert (await router.call(send())).ok
         assert len(router.services.sessions.all()) == 1
         assert router.services.lanes._lanes == {} and router.services.desk._pins == {}
+
+
+async def test_numbers_that_are_none_are_refused() -> None:
+    async with fake_router() as (router, backend):
+        for value in (float("inf"), float("nan")):
+            assert code(await router.call(call("press", x=value, y=1.0, device="fake-1"))) == "invalid_argument"
+        assert backend.screen("fake-1").journal == []

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from anydevice_schemas import Node, Point, Rect, Tree
 from anydevice_schemas.errors import (
-    AmbiguousElement,
     ElementCovered,
     ElementDisabled,
     ElementNotFound,
@@ -141,21 +140,17 @@ async def patiently(
     attempt: Callable[[], Awaitable[tuple[Node, Tree]]],
     timeout: float,
 ) -> tuple[Node, Tree]:
-    """Repeats a look-up until it finds something or `timeout` seconds are over.
-
-    An ambiguity is repeated as well: a screen that is still being built may settle on one match.
-    """
+    """Repeats a look-up until it finds something or `timeout` seconds are over. An ambiguity is told at once."""
     until = anyio.current_time() + min(timeout, max(0.0, ctx.remaining() - 0.5))
     pause = POLL_FIRST
     while True:
         try:
             return await attempt()
-        except (ElementNotFound, AmbiguousElement) as error:
+        except ElementNotFound:
             left = until - anyio.current_time()
-            patience = 0.3 if isinstance(error, AmbiguousElement) else left
-            if left <= 0 or (isinstance(error, AmbiguousElement) and timeout - left > patience):
+            if left <= 0:
                 raise
-            await ctx.pause(min(pause, max(left, 0.0)))
+            await ctx.pause(min(pause, left))
             pause = min(POLL_MOST, pause * 1.5)
 
 

@@ -115,8 +115,8 @@ class LongpressInput(ElementInput):
     effect="mutate",
     input=LongpressInput,
     plans=[
-        Plan(name="touch", operations=["touch.hold"]),
         Plan(name="pointer", operations=["pointer.click"]),
+        Plan(name="touch", operations=["touch.hold"]),
     ],
     output=OUTPUT,
     examples=[Example(why="Open a context menu", arguments={"target": "Photo 3", "durationMs": 1000})],

@@ -52,7 +52,7 @@ class EventInput(Input):
         "eventUrl": {"type": "string"},
         "transport": {"type": "string", "const": "deep-link"},
         "message": {"type": "string"},
-        "acknowledged": {"type": "string", "description": "true, false or not_requested."},
+        "acknowledged": {"type": "string", "enum": ["true", "false", "not_requested"]},
     },
     examples=[Example(why="Seed test data", arguments={"event": "seed.cart", "payload": {"items": 3}})],
 )
@@ -68,7 +68,7 @@ async def trigger_app_event(ctx: Context, args: EventInput) -> Outcome:
     app = ctx.here.app if ctx.here.app and scheme_of(ctx.here.app) is None else None
     event = AppEvent(args.event, args.payload, url, app)
     acted = await _deliver(ctx, event)
-    acknowledged = acted.data.get("acknowledged", "not_requested")
+    acknowledged = _acknowledged(acted)
     data: dict[str, Any] = {
         "event": args.event,
         "eventUrl": url,
@@ -85,7 +85,13 @@ async def trigger_app_event(ctx: Context, args: EventInput) -> Outcome:
         data |= {key: value for key, value in acted.data.items() if key not in data}
     if acted.happenings and ctx.level != "digest":
         data["happened"] = [{"kind": h.kind, **dict(h.data)} for h in acted.happenings]
-    return Outcome(data=data, verified=acknowledged is True, method=acted.method)
+    return Outcome(data=data, verified=acknowledged == "true", method=acted.method)
+
+
+def _acknowledged(acted: Acted) -> str:
+    """`true` or `false` where the app could have said so itself, else `not_requested`."""
+    said = acted.data.get("acknowledged")
+    return "not_requested" if not isinstance(said, bool) else str(said).lower()
 
 
 async def _deliver(ctx: Context, event: AppEvent) -> Acted:
@@ -96,10 +102,10 @@ async def _deliver(ctx: Context, event: AppEvent) -> Acted:
     return await links.open_url(event.url, app=event.app)
 
 
-def _message(event: str, acknowledged: Any) -> str:
-    if acknowledged is True:
+def _message(event: str, acknowledged: str) -> str:
+    if acknowledged == "true":
         return f"Event {event} was delivered and the app acknowledged it."
-    if acknowledged is False:
+    if acknowledged == "false":
         return f"Event {event} was delivered; the app did not acknowledge it."
     return f"Event {event} was delivered; whether the app acted on it is not known."
 

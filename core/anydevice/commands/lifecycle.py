@@ -62,7 +62,7 @@ async def _boot(ctx: Context, headless: bool | None) -> Acted:
 async def _row_now(ctx: Context) -> Device | None:
     """The device's row, asked anew."""
     assert ctx.device is not None
-    inventory = await ctx.services.backends.list(ctx.environment, fresh=True, only=[ctx.device.backend])
+    inventory = await ctx.services.backends.listed(ctx.environment, fresh=True, only=[ctx.device.backend])
     return inventory.by_key(ctx.device.key)
 
 

@@ -248,9 +248,13 @@ def holds(node: Node, predicate: str, value: str | None = None) -> bool:
     return answers[predicate]
 
 
-class ScreenshotInput(ElementInput):
+class ScreenshotInput(Input):
     """Inputs of `screenshot`."""
 
+    target: str | None = Field(
+        default=None, min_length=1, max_length=2000, description="Only this element: ref, label or query."
+    )
+    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for target.")
     area: Literal["viewport", "full", "element"] = Field(
         default="viewport",
         description="viewport: what is on screen; full: the whole content; element: target.",
@@ -282,14 +286,13 @@ async def screenshot(ctx: Context, args: ScreenshotInput) -> Outcome:
     area: Rect | None = None
     element: dict[str, Any] | None = None
     wants_element = args.area == "element" or args.target is not None
-    if args.x is not None or args.y is not None:
-        raise ctx.bad_argument("x", "a picture is taken of an area or an element, not of a point", "target")
     if wants_element:
         if args.target is None:
             raise ctx.bad_argument("target", "area element needs a target", "ref, label or query")
         if args.area == "full":
             raise ctx.bad_argument("area", "target and area full are both given", "one of the two")
-        target = await aim(ctx, args, enabled=False, uncovered=False)
+        where = ElementInput.model_construct(target=args.target, x=None, y=None, timeout_ms=args.timeout_ms)
+        target = await aim(ctx, where, enabled=False, uncovered=False)
         assert target.node is not None
         area, element = target.node.rect, describe_node(target.node)
     image = await ctx.use(Screen).image(area, full=args.area == "full")

@@ -49,7 +49,7 @@ class DevicesInput(Input):
 )
 async def devices(ctx: Context, args: DevicesInput) -> Outcome:
     """Lists devices."""
-    inventory = await ctx.services.backends.list(ctx.environment, fresh=True)
+    inventory = await ctx.services.backends.listed(ctx.environment, fresh=True)
     viewer = _viewer(ctx)
     held = ctx.services.desk.held(viewer)
     mine = {session.name for session in ctx.services.sessions.visible(ctx.caller)}
@@ -181,7 +181,7 @@ async def capabilities(ctx: Context, args: CapabilitiesInput) -> Outcome:
         bound = (found.name, found.device_key)
     if not selector.names_a_device() and bound is None:
         return Outcome(data={"platforms": _by_platform(ctx)})
-    inventory = await ctx.services.backends.list(ctx.environment)
+    inventory = await ctx.services.backends.listed(ctx.environment)
     chosen = resolve(
         Request(selector=selector, bound=bound, boots=True, lock=ctx.services.settings.session_lock),
         inventory,

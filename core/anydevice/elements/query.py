@@ -34,7 +34,8 @@ LONGEST = 4000
 _MEANT = {
     "type": "role", "kind": "role", "class": "role", "name": "label", "title": "label", "contains": "text",
     "content": "text", "description": "text", "identifier": "id", "testid": "id", "resource-id": "id",
-    "app": "appname", "package": "appname", "window": "windowtitle", "nth": "index", "idx": "index", "disabled": "enabled",
+    "app": "appname", "package": "appname", "window": "windowtitle", "nth": "index", "idx": "index",
+    "disabled": "enabled",
 }  # fmt: skip
 """What people write, and what it is called here."""
 
