@@ -73,12 +73,9 @@ class WebApps(Apps):
         page = browser.known(tab)
         if page is not None and page.dialog is not None and force:
             await answer_dialog(page, accept=True)
-        closed = await browser.close_tab(tab, deadline=CLOSE_DEADLINE)
+        closed = await browser.close_tab(tab, force=force, deadline=CLOSE_DEADLINE)
         if not closed and page is not None and page.dialog is not None:
-            if not force:
-                raise page.dialog_error(page.dialog.dialog)
-            await answer_dialog(page, accept=True)
-            closed = await browser.close_tab(tab, deadline=CLOSE_DEADLINE)
+            raise page.dialog_error(page.dialog.dialog)
         happenings = [one for one in browser.log.since(mark) if one.data.get("tab") != tab.id]
         return Acted("tab", happenings, closed, {"tab": tab.id, "tabs_left": len(browser.tabs)})
 

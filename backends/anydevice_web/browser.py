@@ -187,19 +187,29 @@ class Browser:
         self.current = self.tabs[target]
         return self.current
 
-    async def close_tab(self, tab: Tab, *, deadline: float = 5.0) -> bool:
+    async def close_tab(self, tab: Tab, *, force: bool = False, deadline: float = 5.0) -> bool:
         """Closes a tab and sees it gone. False when it stays (a page that asks before it is left).
 
         No other tab becomes the current one.
         """
         page = self._pages.get(tab.target)
         try:
-            await self.call("Target.closeTarget", {"targetId": tab.target}, deadline=deadline)
-        except ProtocolError:
+            if page is None or page.crashed or force:
+                await self.call("Target.closeTarget", {"targetId": tab.target}, deadline=deadline)
+            else:
+                # Unlike closeTarget it lets the page ask; the answer may come after the tab is gone.
+                pending = await page.session.post("Page.close", free=True)
+                pending.wake = page.stir
+        except (ProtocolError, Gone):
             return tab.target not in self.tabs
-        with anyio.move_on_after(deadline):
-            while tab.target in self.tabs and (page is None or page.dialog is None):  # noqa: ASYNC110
+        end = anyio.current_time() + deadline
+        while tab.target in self.tabs and (left := end - anyio.current_time()) > 0:
+            if page is None:
                 await anyio.sleep(0.005)
+            elif page.dialog is not None and not force:
+                return False
+            else:
+                await page.change(min(left, 0.05))
         return tab.target not in self.tabs
 
     def background(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:

@@ -40,7 +40,7 @@ class WebKeys(Keys):
         modifiers, key = parse_chord(chord)
         page = await self._instance.page()
         calls = list(_chord(modifiers, key))
-        return await act(page, "keys", lambda: page.send(calls, deadline=INPUT_DEADLINE))
+        return await act(page, "keys", lambda: page.send(calls, deadline=INPUT_DEADLINE), given=True)
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:
         """See `Keys.type_text`. Characters without a key of their own go in as an input method would put them."""
@@ -57,7 +57,7 @@ class WebKeys(Keys):
                 calls = [call for piece in pieces[start : start + BATCH] for call in piece]
                 await page.send(calls, deadline=TYPE_DEADLINE)
 
-        return await act(page, "keys", work)
+        return await act(page, "keys", work, given=True)
 
     async def focused(self) -> Node | None:
         """See `Keys.focused`. Looks into frames, also those of other processes."""

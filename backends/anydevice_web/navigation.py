@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import anyio
@@ -9,6 +10,7 @@ import anyio
 from anydevice.driver import Acted, Navigation
 
 from .acting import act
+from .cdp import ProtocolError
 from .instance import Instance
 from .page import FOLLOW_DEADLINE
 
@@ -38,7 +40,8 @@ class WebNavigation(Navigation):
             end = anyio.current_time() + FOLLOW_DEADLINE
             while anyio.current_time() < end and page.dialog is None:
                 if page.browser.log.mark > mark.log or page.navigations.begun_since(mark.navigation):
-                    now = await history()
+                    with contextlib.suppress(ProtocolError):  # between two documents there is no history to read
+                        now = await history()
                     if now["currentIndex"] == index - 1:
                         break
                 await page.change(0.05)

@@ -18,6 +18,8 @@ from .page import Mark, Page
 
 LOAD_GRACE = 1.0
 """Seconds an opened page may go on loading pictures and the like before it counts as open; it can be read before."""
+PAGE_SCHEMES = frozenset({"http", "https", "about", "data", "blob", "file", "chrome", "view-source"})
+"""Schemes that name pages; others name programs, and those a browser does not open for us."""
 _HAS_STATUS = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
 _NO_DOCUMENT = "net::ERR_ABORTED"
 
@@ -34,14 +36,30 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
         CallTimeout: The server did not answer in time; loading was stopped.
         DialogOpen: A dialog is open, or the page left asks before it is left.
         InvalidArgument: It is no address.
+        AppNotFound: Also for an address that names a program (mailto:), not a page.
     """
     page.browser.guard()
     if page.session.gone is not None:
         raise AppNotRunning("The tab was closed.", app=page.tab.id)
     if page.dialog is not None:
         raise page.dialog_error(page.dialog.dialog)
-    mark = page.mark()
+    scheme = urlsplit(url).scheme.lower()
+    if not scheme:
+        raise InvalidArgument("This is no address.", param="url", expected="an address such as https://example.org/")
+    if scheme not in PAGE_SCHEMES:
+        raise AppNotFound(
+            "No page has this kind of address.",
+            hint="Give an address a browser shows: http or https.",
+            nearest_matches=[],
+            url=url,
+            net_error="net::ERR_UNKNOWN_URL_SCHEME",
+        )
     end = anyio.current_time() + deadline
+    if page.deaf:
+        # Only leaving the site closes a dialog of the browser's own.
+        await page.session.call("Page.navigate", {"url": "about:blank"}, deadline=deadline)
+        page.deaf = False
+    mark = page.mark()
     try:
         answer = await page.session.call("Page.navigate", {"url": url}, deadline=deadline)
     except DialogOpen:
@@ -101,7 +119,8 @@ async def _opened(page: Page, mark: Mark, url: str) -> Acted:
         if not _is_error_page(commit, status["url"]):
             data["location"] = status["url"]
             data["redirected"] = plain(status["url"]) != plain(url)
-        data["title"] = status["title"]
+        data["title"] = page.tab.title = status["title"]
+        page.tab.url = data["location"]
         if status["status"] is not None:
             data["status"] = status["status"]
             verified = True  # an error page that stands for an answer without a body (404, 500)

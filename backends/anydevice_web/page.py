@@ -15,6 +15,7 @@ import anyio
 from anydevice.driver import Dialog
 from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotRunning, DialogOpen
 
+from . import inpage
 from .cdp import CALL_DEADLINE, Gone, Pending, ProtocolError, Session, finish
 from .frames import Frame
 from .navigations import NavigationMark, Navigations
@@ -60,6 +61,7 @@ class Page:
         frames: Documents that are looked into on their own, by the browser's frame id.
         foreign: Sessions of frames that live in another process, by frame id.
         documents: Which frame shows a document, by the document part of a key.
+        deaf: Input does not reach the page: a dialog of the browser itself is in the way.
     """
 
     def __init__(self, browser: Browser, tab: Tab, session: Session) -> None:
@@ -68,6 +70,7 @@ class Page:
         self.session = session
         self.dialog: OpenDialog | None = None
         self.crashed = False
+        self.deaf = False
         self.main = Frame(self, tab.target, session, None, 0)
         self.frames: dict[str, Frame] = {tab.target: self.main}
         self.foreign: dict[str, Session] = {}
@@ -117,6 +120,10 @@ class Page:
                 on(name, handler)
                 on(name, lambda _: self.stir())
             on("Input.dragIntercepted", self._on_drag)
+        calls: list[tuple[str, dict[str, Any]]] = []
+        if self.browser.downloads is not None:  # a browser of ours
+            keeper = {"source": inpage.KEEPER, "worldName": inpage.WORLD, "runImmediately": True}
+            calls.append(("Page.addScriptToEvaluateOnNewDocument", keeper))
         await session.gather(
             [
                 ("Page.enable", {}),
@@ -134,6 +141,7 @@ class Page:
                         "filter": [{"type": "iframe"}],
                     },
                 ),
+                *calls,
             ],
             deadline=ATTACH_DEADLINE,
         )

@@ -119,6 +119,8 @@ class Router:
         bound = self._bind(trail.caller, parsed)
         resolution = await self._resolve(trail, parsed, bound, env)
         device, trail.selection = resolution.device, resolution.selection
+        for notice in resolution.notices:
+            trail.tell(dict(notice))
         trail.device = device
         session = trail.session = self._seat(trail.caller, parsed, device, bound)
         self._admit(trail, parsed, device, session)

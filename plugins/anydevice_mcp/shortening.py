@@ -20,7 +20,7 @@ TUNING: dict[str, frozenset[str]] = {
     "longpress": frozenset({"timeoutMs"}),
     "open": frozenset({"eventUrlTemplate"}),
     "press": frozenset({"timeoutMs"}),
-    "screenshot": frozenset({"timeoutMs", "x", "y"}),
+    "screenshot": frozenset({"timeoutMs"}),
     "snapshot": frozenset({"maxDepth", "maxNodes"}),
     "type": frozenset({"timeoutMs", "delayMs"}),
     "wait": frozenset({"quietMs"}),

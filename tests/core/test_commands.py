@@ -137,7 +137,7 @@ async def test_press_must_be_told_exactly_one_place(phone: One, arguments: dict[
 
 async def test_longpress_holds_as_long_as_asked(phone: One) -> None:
     assert (await phone("longpress", target="Increment", durationMs=1500)).ok
-    assert phone.screen.did("press")[0][2]["hold"] == 1.5
+    assert phone.screen.did("press")[0][2]["seconds"] == 1.5
     phone.backend.down = {"pointer": "no mouse"}
     assert (await phone("longpress", target="Increment", durationMs=700)).ok
     assert phone.screen.did("hold")[0][2]["seconds"] == 0.7

@@ -348,6 +348,12 @@ def test_near_ids_come_up() -> None:
     assert nearest_names(screen, "form.nam")[0]["identifier"] == "form.name"
 
 
+def test_a_near_match_that_no_short_query_means_comes_without_one() -> None:
+    (near,) = nearest_names(tree((0, "text", "long " * 60)), "long " * 60)
+    assert "query" not in near
+    assert len(near["name"]) == 200
+
+
 def test_an_index_beyond_the_matches_says_how_many_there_are() -> None:
     error = not_found(TWO, ask("label=Delete index=7"))
     assert "2" in error.message

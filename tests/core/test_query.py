@@ -80,6 +80,12 @@ def test_alternatives_are_separated_by_two_bars_outside_quotes() -> None:
     assert parse("Don't save || Cancel") == query(terms(label="Don't save"), terms(label="Cancel"))
 
 
+def test_a_mark_inside_a_word_is_no_quote() -> None:
+    assert parse("'tis || 'twas") == query(terms(label="'tis"), terms(label="'twas"))
+    assert parse("label='it's' role=button") == query(terms(label="it's", role="button"))
+    assert parse('5" || 6"') == query(terms(label='5"'), terms(label='6"'))
+
+
 def test_index_counts_from_0_and_belongs_to_its_alternative() -> None:
     assert parse("label=Delete index=2") == query(terms(2, label="Delete"))
     assert parse("label=a index=0 || label=b") == query(terms(0, label="a"), terms(label="b"))

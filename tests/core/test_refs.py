@@ -229,6 +229,30 @@ def test_a_label_that_changes_in_its_place_costs_its_neighbours_nothing() -> Non
     assert [n.ref for n in first.nodes[1:]] == [n.ref for n in again.nodes[1:]]
 
 
+def test_twins_in_one_surrounding_lose_their_refs_when_one_of_them_goes() -> None:
+    def form(*tops: int) -> Tree:
+        return screen(Node("text", "Names"), *(Node("textbox", "", rect=Rect(0, top, 100, 40)) for top in tops))
+
+    registry = RefRegistry()
+    first = registry.stamp(form(0, 50))
+    assert [n.ref for n in registry.stamp(form(0, 50)).nodes] == [n.ref for n in first.nodes]
+    now = registry.stamp(form(0))
+    for ref in (first.nodes[2].ref, first.nodes[3].ref):
+        assert reason(registry, ref, now) == "can no longer be told from what looks the same"
+
+
+def test_twins_of_one_row_are_not_those_of_the_row_that_takes_its_place() -> None:
+    def row(name: str) -> Tree:
+        nodes = [Node("window"), Node("list", parent=0), Node("listitem", parent=1), Node("text", name, parent=2)]
+        nodes += [Node("button", "Star", parent=2, rect=Rect(50 * n, 0, 40, 40)) for n in range(2)]
+        return Tree(nodes)
+
+    registry = RefRegistry()
+    first = registry.stamp(row("Bob"))
+    now = registry.stamp(row("Ann"))
+    assert "told" in reason(registry, first.nodes[4].ref, now)
+
+
 def test_the_title_of_the_window_is_no_part_of_what_an_element_is() -> None:
     registry = RefRegistry()
     first = registry.stamp(Tree([Node("window", "Mail (1)"), Node("button", "Send", parent=0, rect=Rect(0, 0, 9, 9))]))

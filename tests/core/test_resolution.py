@@ -631,7 +631,8 @@ def test_an_allowlist_that_hides_the_device_asked_for_says_so() -> None:
 
 def test_a_default_allowlist_limits_even_what_is_named_and_what_is_bound() -> None:
     default = ("androidDeviceAllowlist", "other", "environment")
-    refused(SelectorConflict, PIXEL, HOST, device="Pixel 8", defaults=[default])
+    error = refused(SelectorConflict, PIXEL, HOST, device="Pixel 8", defaults=[default])
+    assert "environment" in error.hint
     refused(SelectorConflict, PIXEL, HOST, bound=("work", PIXEL.key), defaults=[default])
     assert ask(PIXEL, HOST, device="Pixel 8", android_device_allowlist="emulator-5554", defaults=[default])
 
@@ -645,6 +646,8 @@ def test_a_silent_backend_is_told_with_every_choice_made_without_it() -> None:
     assert found.device == HOST
     assert found.notices[0]["backends"][0]["backend"] == "android"
     assert ask(HOST, missing=[slow], platform="linux").notices == ()
+    assert ask(HOST, missing=[slow], device="workbench").notices[0]["kind"] == "backends_missing"
+    assert ask(HOST, missing=[slow], device="local").notices == ()
     error = refused(DeviceNotFound, HOST, missing=[slow], platform="android")
     assert error.details["missing"][0]["reason"] == "did not answer within 5 s"
     assert error.retryable
@@ -697,3 +700,21 @@ def test_fits_tells_whether_a_device_lies_in_a_scope() -> None:
     assert not inventory.fits(PIXEL.key, DeviceSelector(platform="nonsense"))
     assert not inventory.fits(PIXEL.key, DeviceSelector(android_device_allowlist="other"))
     assert not inventory.fits("linux:local", DeviceSelector())
+
+
+def test_a_listing_may_be_narrowed_by_every_selector_and_shows_what_cannot_be_used() -> None:
+    gone = device("apple", "GONE", "iPhone 15", state="unavailable")
+    inventory = Inventory([HOST, gone, PIXEL, SIM_BOOTED, SIM_DOWN])
+
+    def listed(**words: str) -> list[str]:
+        return [each.id for each in inventory.matching(DeviceSelector(**words))]
+
+    assert listed() == ["emulator-5554", "AAAA-1", "AAAA-2", "GONE", "local"]
+    assert listed(platform="ios") == ["AAAA-1", "AAAA-2", "GONE"]
+    assert listed(device="iphone_15") == ["AAAA-1", "AAAA-2", "GONE"]
+    assert listed(device="iPhone 15", udid="aaaa-2") == ["AAAA-2"]
+    assert listed(device_target="desktop") == ["local"]
+    assert listed(android_device_allowlist="other", platform="android") == []
+    assert listed(device="nobody") == []
+    with pytest.raises(InvalidArgument):
+        listed(platform="andriod")

@@ -51,7 +51,7 @@ async def test_a_tab_in_the_background_takes_input_and_pictures(web: Web, site: 
 
 async def test_a_tab_that_closes_itself_is_told(web: Web, site: Site) -> None:
     await web.open(site.page("<h1>opener</h1>"))
-    tree = await web.show(f"<button onclick=\"window.open('{site.page('<button onclick=close()>shut</button>')}')\">open</button>")
+    tree = await web.show(f"<button onclick=\"window.open('{site.page('<button onclick=window.close()>shut</button>')}')\">open</button>")
     opened = (await web.click(one(tree, "open"))).happenings[0].data["tab"]
     await web.driver.tabs.select(opened)
     acted = await web.click(one(await web.tree(), "shut"))

@@ -199,6 +199,29 @@ async function scrolled(options) {
   return last;
 }
 
+const TAKEN = ["pointerdown", "mousedown", "touchstart", "keydown", "beforeinput", "input", "click", "dragstart", "drop"];
+
+// How much trusted input the documents of this world have been given, by the browser's own count (no page can
+// bend it), which links to other programs were kept from leaving, and whether the window is closing.
+function takenIn(view) {
+  const counts = view.performance.eventCounts;
+  let count = 0;
+  for (const kind of TAKEN) count += counts.get(kind) || 0;
+  const kept = view.__anydevice_kept ? view.__anydevice_kept.splice(0) : [];
+  for (let i = 0; i < Math.min(view.length, 100); i++) {
+    try {
+      const inner = takenIn(view[i]);
+      count += inner.count;
+      kept.push(...inner.kept);
+    } catch {
+      continue; // another origin's: it is asked on its own
+    }
+  }
+  return { count, kept, closing: view.closed };
+}
+
+const taken = () => takenIn(window);
+
 // Answers after everything the page has queued until now had its turn.
 const turn = () => new Promise((done) => {
   const channel = new MessageChannel();

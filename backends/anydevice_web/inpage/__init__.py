@@ -14,8 +14,20 @@ WORLD = "anydevice"
 
 _OFFERED = (
     "walk", "probe", "at", "frameView", "reveal", "focus", "ready", "put", "choose", "holds", "focused", "markScroll",
-    "scrolled", "turn", "status", "element", "page",
+    "scrolled", "taken", "turn", "status", "element", "page",
 )  # fmt: skip
+KEEPER = """
+globalThis.__anydevice_kept = [];
+navigation.addEventListener("navigate", (event) => {
+  const url = event.destination.url;
+  if (!event.cancelable || /^(https?|about|blob|data|javascript|file|filesystem|chrome[a-z-]*):/i.test(url)) return;
+  event.preventDefault();
+  globalThis.__anydevice_kept.push(url.slice(0, 2000));
+});
+"""
+"""Runs in every document of a browser of ours, before the page's own scripts: a link to another program (mailto:,
+an app's own scheme) does not leave the page. The browser would ask with a dialog of its own, which no protocol
+tells and which swallows all input to the page from then on."""
 CALL = "function(method, options) { return this[method](options) }"
 """What is called on the installed object, with the name of a function and its options."""
 

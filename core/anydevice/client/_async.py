@@ -135,7 +135,7 @@ class AsyncClient:
         group, self._group = self._group, None
         await group.__aexit__(None, None, None)
         if self._stream is not None:
-            await self._stream.aclose()
+            await self._dropped(self._stream)  # calls of other tasks end with the client
 
     async def _open(self) -> SocketStream:
         import anyio

@@ -178,7 +178,13 @@ def no_common(narrowed: Narrowed, asked: Asked, inventory: Index) -> SelectorCon
     conflicts = [{"sides": [_side(*one, asked, inventory), _side(*other, asked, inventory)]} for one, other in pairs]
     said = "; ".join(f"{one[0]} and {other[0]}" for one, other in pairs)
     names = " or ".join(dict.fromkeys(term.selector for pair in pairs for term, _ in pair))
-    return SelectorConflict(f"No device satisfies both {said}.", hint=f"Drop {names}.", conflicts=conflicts)
+    hint = f"Drop {names}."
+    set_elsewhere = [term for pair in pairs for term, match in pair if term.origin and match is None]
+    if any(match.term.origin for match in narrowed.matches):
+        hint = "Name the device in the call: what is given goes before every default."
+    elif set_elsewhere:
+        hint = f"Drop {names}, or change {set_elsewhere[0].selector} where it is set: {set_elsewhere[0].origin}."
+    return SelectorConflict(f"No device satisfies both {said}.", hint=hint, conflicts=conflicts)
 
 
 # --- nobody ---
@@ -195,6 +201,8 @@ def nobody_named(narrowed: Narrowed, asked: Asked, inventory: Index) -> DeviceNo
     hint = "Call devices to see what is there"
     if looked["missing"]:
         hint = "A backend did not answer: call doctor, then repeat the call"
+    elif any(match.term.origin for match in empty):
+        hint = "Correct the default, or name the device in the call: what is given goes before every default"
     elif close:
         hint += ", or use the selectors of a device in details.nearest"
     return DeviceNotFound(

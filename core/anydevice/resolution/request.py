@@ -39,7 +39,7 @@ class Default(NamedTuple):
     Attributes:
         selector: Its wire name, e.g. `serial`.
         value: Its value; a blank one counts as absent.
-        origin: Where it comes from, e.g. `ANDROID_SERIAL of the caller`.
+        origin: Where it comes from, e.g. `SOME_VARIABLE of the caller`.
         platform: The platform it speaks of, where it belongs to one; then it does not concern others.
     """
 

@@ -199,7 +199,15 @@ def _named(request: Request, asked: Asked, inventory: Index, notices: Sequence[M
         runners_up=[_runner_up(o, f"It has the same name and its state is {o.device.state}.") for o in others],
         considered=narrowed.considered,
     )
+    if any(match.by_name for match in narrowed.matches):  # somebody who was not heard might have the same name
+        notices = [*notices, *_silence(asked, inventory)]
     return Resolution(row.device, selection, tuple(notices))
+
+
+def _silence(asked: Asked, inventory: Index) -> list[dict[str, Any]]:
+    """The notice that a choice was made without hearing every backend."""
+    silent = missing_backends(asked.root, inventory)
+    return [{"kind": "backends_missing", "backends": silent}] if silent else []
 
 
 def _refuse_unless_usable(
@@ -230,10 +238,7 @@ def _only_usable(request: Request, asked: Asked, inventory: Index, notices: Sequ
         runners_up=[_runner_up(other, _why_not(request, other)) for other in others],
         considered=len(ready) + len(rest),
     )
-    silent = missing_backends(asked.root, inventory)
-    if silent:
-        notices = [*notices, {"kind": "backends_missing", "backends": silent}]
-    return Resolution(row.device, selection, tuple(notices))
+    return Resolution(row.device, selection, (*notices, *_silence(asked, inventory)))
 
 
 def _choosable(request: Request, asked: Asked, ready: Span, inventory: Index) -> tuple[Sequence[Row], int]:

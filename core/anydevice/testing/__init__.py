@@ -12,7 +12,8 @@ Everything here runs on asyncio and trio.
 """
 
 from .clock import FakeClock
-from .fake import FakeBackend, FakeDriver, Fault, fake_manifest
+from .driver import FakeDriver
+from .fake import FakeBackend, Fault, fake_manifest
 from .harness import call, caller, fake_router
 from .screen import FakeElement, FakeScreen, practice_screen
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from anydevice_schemas import EDITABLE, INTERACTIVE, Node, Point, Rect, Tree
-from anydevice_schemas.errors import StaleRef
+from anydevice_schemas.errors import AppNotFound, StaleRef
+
+from ..driver import AppEvent, OpenRequest
 
 _keys = itertools.count(1)
 
@@ -23,6 +26,8 @@ class FakeElement:
         parent: The element it is inside of; None = directly on the screen.
         fixed: Does not move when the screen scrolls (a bar, an overlay, a dialog).
         rewrites: What the element makes of text written into it; for fields that refuse or format.
+        on_write: Called with the value after text was written into it.
+        on_toggle: Called with the new state after a toggle was pressed.
     """
 
     role: str
@@ -36,11 +41,19 @@ class FakeElement:
     parent: FakeElement | None = None
     fixed: bool = False
     rewrites: Callable[[str], str] | None = None
+    on_write: Callable[[str], None] | None = None
+    on_toggle: Callable[[bool], None] | None = None
     key: str = field(default_factory=lambda: f"k{next(_keys)}")
 
     def write(self, text: str) -> None:
         """Text is written into the element, as its own rules allow."""
         self.value = self.rewrites(text) if self.rewrites is not None else text
+        if self.on_write is not None:
+            self.on_write(self.value)
+
+    def renew(self) -> None:
+        """Becomes another element that looks the same."""
+        self.key = f"k{next(_keys)}"
 
 
 class FakeScreen:
@@ -60,9 +73,9 @@ class FakeScreen:
         self.location = "fake://practice/home"
         self.focus: FakeElement | None = None
         self.dialog: tuple[str, str, tuple[str, ...]] | None = None
-        self.journal: list[tuple[str, str | None, dict[str, object]]] = []
+        self.journal: list[tuple[str, str | None, dict[str, Any]]] = []
         self.history: list[str] = []
-        self.typed_secrets = 0
+        self.clipboard = ""
 
     # --- building and looking, for tests ---
 
@@ -91,9 +104,13 @@ class FakeScreen:
         """The value of the element of this name."""
         return self.named(name).value
 
-    def did(self, what: str) -> list[tuple[str, str | None, dict[str, object]]]:
+    def did(self, what: str) -> list[tuple[str, str | None, dict[str, Any]]]:
         """The journal's entries of one kind."""
         return [entry for entry in self.journal if entry[0] == what]
+
+    def log(self, what: str, element: FakeElement | None = None, **details: Any) -> None:
+        """Adds to the journal."""
+        self.journal.append((what, element.key if element is not None else None, details))
 
     @property
     def content_height(self) -> float:
@@ -101,7 +118,10 @@ class FakeScreen:
         bottoms = [e.rect.y + e.rect.height for e in self.elements if not e.fixed]
         return max([self.height, *bottoms])
 
-    # --- what a driver does with it ---
+    # --- looking ---
+
+    async def ready(self) -> None:
+        """Called before every operation: timers run out here, a frozen screen hangs here, a dead one raises."""
 
     def by_key(self, key: str) -> FakeElement:
         """The element of this key.
@@ -147,11 +167,11 @@ class FakeScreen:
             secure=element.secure,
         )
 
-    def tree(self, *, full: bool, root: str | None = None, max_nodes: int = 5000) -> Tree:
+    def tree(self, *, full: bool, root: str | None = None, max_nodes: int = 5000, max_text: int = 512) -> Tree:
         """The screen as a driver reports it."""
         nodes = [Node(role="window", name=self.title, key="root", rect=self.viewport)]
         index: dict[str, int] = {}
-        omitted = cut = 0
+        omitted = cut = shortened = 0
         for element in self.elements:
             if root is not None and element.key != root and (element.parent is None or element.parent.key != root):
                 continue
@@ -162,9 +182,13 @@ class FakeScreen:
             if len(nodes) >= max_nodes:
                 cut += 1
                 continue
+            if len(node.name) > max_text:
+                node.name, shortened = node.name[:max_text], shortened + 1
+            if node.value is not None and len(node.value) > max_text:
+                node.value, shortened = node.value[:max_text], shortened + 1
             index[element.key] = len(nodes)
             nodes.append(node)
-        missing = {k: v for k, v in (("offscreen", omitted), ("nodes", cut)) if v}
+        missing = {k: v for k, v in (("offscreen", omitted), ("nodes", cut), ("text", shortened)) if v}
         return Tree(
             nodes=nodes,
             generation=self.location,
@@ -182,10 +206,12 @@ class FakeScreen:
                 return element
         return None
 
-    def press_at(self, point: Point, what: str = "press", **details: object) -> FakeElement | None:
+    # --- acting ---
+
+    def press_at(self, point: Point, what: str = "press", **details: Any) -> FakeElement | None:
         """A finger or pointer goes down and up at a point."""
         element = self.hit(point)
-        self.journal.append((what, element.key if element is not None else None, {"point": point, **details}))
+        self.log(what, element, point=point, **details)
         if element is not None and "disabled" not in element.states:
             self.activate(element)
         return element
@@ -196,24 +222,98 @@ class FakeScreen:
             self.focus = element
         if element.role in ("checkbox", "switch"):
             element.states ^= {"checked"}
+            if element.on_toggle is not None:
+                element.on_toggle("checked" in element.states)
         target: FakeElement | None = element
         while target is not None and target.on_press is None:
             target = target.parent
         if target is not None and target.on_press is not None:
             target.on_press()
 
+    def hold_at(self, point: Point, seconds: float, what: str = "hold") -> None:
+        """A finger or button stays down at a point."""
+        self.press_at(point, what, seconds=seconds)
+
+    def hover_at(self, point: Point) -> None:
+        """The pointer comes to rest at a point."""
+        self.log("hover", self.hit(point), point=point)
+
+    def drag(self, start: Point, end: Point, seconds: float, hold: float = 0.0) -> None:
+        """Something is dragged."""
+        self.log("drag", None, start=start, end=end, seconds=seconds, hold=hold)
+
+    def swipe(self, start: Point, end: Point, seconds: float) -> None:
+        """A finger swipes; the content follows."""
+        self.log("swipe", None, start=start, end=end, seconds=seconds)
+        self.scroll(start.y - end.y)
+
+    def fingers(self, paths: Sequence[Sequence[Point]], seconds: float) -> None:
+        """Several fingers move at once."""
+        self.log("multi_touch", None, paths=paths, seconds=seconds)
+
     def scroll(self, dy: float) -> None:
         """The content moves; positive shows what is further down."""
         self.offset = min(max(0.0, self.offset + dy), max(0.0, self.content_height - self.height))
-        self.journal.append(("scroll", None, {"dy": dy}))
+        self.log("scroll", None, dy=dy)
 
     def type(self, text: str) -> None:
         """Text arrives at the focused element."""
         element = self.focus
-        shown = "<secret>" if element is not None and element.secure else text
-        self.journal.append(("type", element.key if element is not None else None, {"text": shown}))
+        self.log("type", element, text="<secret>" if element is not None and element.secure else text)
         if element is not None:
             element.write((element.value or "") + text)
+
+    def write(self, element: FakeElement, text: str) -> None:
+        """Text replaces an element's value through accessibility."""
+        element.write(text)
+
+    def key(self, chord: str) -> None:
+        """A key or chord arrives."""
+        self.log("key", self.focus, chord=chord)
+
+    def answer(self, how: str, text: str | None) -> None:
+        """The open dialog is answered."""
+        self.log(f"alert.{how}", None, text=text)
+        self.dialog = None
+
+    # --- apps and links ---
+
+    def open(self, request: OpenRequest) -> None:
+        """An app or URL is opened.
+
+        Raises:
+            AppNotFound: There is no such app.
+        """
+        if request.app is not None and request.app.casefold() not in ("practice", "com.example.practice"):
+            raise AppNotFound("There is no such app.", nearest_matches=["practice"])
+        self.history.append(self.location)
+        self.location = request.url or f"fake://{request.app}"
+        self.log("open", None, url=request.url, app=request.app)
+
+    def close(self, app: str | None, force: bool) -> None:
+        """An app is closed."""
+        self.log("close", None, app=app, force=force)
+
+    def back(self) -> bool:
+        """One step back; False when there is none."""
+        if not self.history:
+            return False
+        self.location = self.history.pop()
+        self.log("back")
+        return True
+
+    def event(self, event: AppEvent) -> bool | None:
+        """An app event arrives; whether the app acknowledges it, or None where it cannot say."""
+        self.log("event", None, name=event.name, url=event.url, payload=event.payload)
+        return event.name.startswith("ack.")
+
+    def link(self, url: str) -> None:
+        """A deep link arrives."""
+        self.log("open_url", None, url=url)
+
+    def state(self) -> Mapping[str, Any]:
+        """What is in the foreground."""
+        return {"app": "practice", "title": self.title, "location": self.location}
 
 
 def practice_screen() -> FakeScreen:
@@ -229,8 +329,8 @@ def practice_screen() -> FakeScreen:
     add(FakeElement("button", "Increment", Rect(200, 70, 150, 40), on_press=increment))
     name = add(FakeElement("textbox", "Name", Rect(20, 120, 350, 40), value="", identifier="form.name"))
     add(FakeElement("textbox", "Password", Rect(20, 170, 350, 40), secure=True, value=""))
-    add(FakeElement("textbox", "Letters", Rect(20, 220, 350, 40), value="",
-                    rewrites=lambda text: "".join(ch for ch in text if not ch.isdigit())))  # fmt: skip
+    letters = add(FakeElement("textbox", "Letters", Rect(20, 220, 350, 40), value=""))
+    letters.rewrites = lambda text: "".join(ch for ch in text if not ch.isdigit())
     add(FakeElement("switch", "Wi-Fi", Rect(20, 270, 350, 40)))
     add(FakeElement("button", "Sign in", Rect(20, 320, 160, 40)))
     add(FakeElement("button", "Sign in with Apple", Rect(200, 320, 170, 40)))

@@ -1,0 +1,320 @@
+"""The driver of a fake device: every capability, acting on a screen model, with faults on request."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from anydevice_schemas import EDITABLE, Device, DeviceRef, Node, Point, Rect, Tree
+from anydevice_schemas.errors import ConnectionLost, DialogOpen, InvalidArgument
+
+from .. import driver as d
+from .screen import FakeElement, FakeScreen
+
+if TYPE_CHECKING:
+    from .fake import FakeBackend
+
+
+class FakeDriver(d.Driver):
+    """A driver on a fake screen."""
+
+    def __init__(self, backend: FakeBackend, device: Device) -> None:
+        self.backend = backend
+        self.device = device
+        self.closed = False
+        self.screen = _Screen(self)
+        self.elements = _Elements(self)
+        self.touch = _Touch(self)
+        self.pointer = _Pointer(self)
+        self.keys = _Keys(self)
+        self.apps = _Apps(self)
+        self.links = _Links(self)
+        self.navigation = _Navigation(self)
+        self.power = _Power(self)
+        self.alerts = _Alerts(self)
+
+    @property
+    def model(self) -> FakeScreen:
+        """The screen this driver acts on."""
+        return self.backend.screens[self.backend.fault.redirect or self.device.id]
+
+    async def identify(self) -> DeviceRef:
+        """See `Driver`."""
+        return self.backend.fault.wrong_identity or self.backend.rows[self.device.id].ref()
+
+    def unavailable(self) -> Mapping[str, str]:
+        """See `Driver`."""
+        return self.backend.down
+
+    def losses(self) -> Sequence[Mapping[str, Any]]:
+        """See `Driver`."""
+        told, self.backend.pending_losses = self.backend.pending_losses, []
+        return told
+
+    async def aclose(self) -> None:
+        """See `Driver`."""
+        self.closed = True
+
+    async def enter(self, operation: str, *, page: bool = True) -> bool:
+        """Every operation starts here: faults happen, dialogs block. False = pretend to have done it."""
+        fault = self.backend.fault.operations.get(operation)
+        if isinstance(fault, Exception):
+            raise fault
+        if fault is not None:
+            await anyio.sleep(fault)
+        if page and self.backend.rows[self.device.id].state != "ready":
+            raise ConnectionLost("The device is gone.", restarted=False)
+        if page:
+            await self.model.ready()
+        if page and self.model.dialog is not None:
+            kind, text, buttons = self.model.dialog
+            raise DialogOpen("A dialog is open.", kind=kind, text=text, buttons=list(buttons))
+        return operation not in self.backend.fault.swallow
+
+    def after(self, method: str, **data: Any) -> d.Acted:
+        """What an action reports."""
+        happenings = [d.Happening("dialog", {"text": self.model.dialog[1]})] if self.model.dialog else []
+        return d.Acted(method, happenings, data=data)
+
+
+class _Part:
+    def __init__(self, driver: FakeDriver) -> None:
+        self.driver = driver
+
+    @property
+    def model(self) -> FakeScreen:
+        return self.driver.model
+
+
+class _Screen(_Part, d.Screen):
+    async def tree(self, scope: d.TreeScope) -> Tree:
+        await self.driver.enter("screen.tree")
+        full = scope.mode != "viewport"
+        return self.model.tree(full=full, root=scope.root, max_nodes=scope.max_nodes, max_text=scope.max_text)
+
+    async def image(self, area: Rect | None = None, *, full: bool = False) -> d.Image:
+        await self.driver.enter("screen.image")
+        shown = area or self.model.viewport
+        if full and area is None:
+            shown = Rect(0, 0, self.model.width, self.model.content_height)
+        width, height = max(1, round(shown.width)), max(1, round(shown.height))
+        return d.Image(blank_png(width, height), "image/png", width, height, 1.0, shown)
+
+    async def geometry(self) -> d.Geometry:
+        await self.driver.enter("screen.geometry")
+        content = Rect(0, -self.model.offset, self.model.width, self.model.content_height)
+        return d.Geometry(self.model.viewport, 1.0, content)
+
+
+class _Elements(_Part, d.Elements):
+    async def probe(self, key: str, *, at: Point | None = None) -> d.Probe:
+        await self.driver.enter("elements.probe")
+        element = self.model.by_key(key)
+        node = self.model.node(element)
+        visible = node.rect.intersect(self.model.viewport) if node.rect is not None else None
+        if visible is None:
+            return d.Probe(node, None)
+        point = at or visible.center
+        hit = self.model.hit(point)
+        if hit is element or hit is None or hit.parent is element or element.parent is hit:
+            return d.Probe(node, point)
+        return d.Probe(node, point, f"{hit.role} {hit.name}", hit.key)
+
+    async def at(self, point: Point) -> Node | None:
+        await self.driver.enter("elements.at")
+        element = self.model.hit(point)
+        return self.model.node(element) if element is not None else None
+
+    async def activate(self, key: str) -> d.Acted:
+        done = await self.driver.enter("elements.activate")
+        element = self.model.by_key(key)
+        if done and "disabled" not in element.states:
+            self.model.log("activate", element)
+            self.model.activate(element)
+        return self.driver.after("accessibility")
+
+    async def set_text(self, key: str, text: str) -> d.Acted:
+        done = await self.driver.enter("elements.set_text")
+        element = self.model.by_key(key)
+        self.model.log("set_text", element, text="<secret>" if element.secure else text)
+        if done:
+            self.model.write(element, text)
+        verified = element.value == text if element.secure else None
+        return d.Acted("set-text", verified=verified)
+
+    async def focus(self, key: str) -> d.Acted:
+        if await self.driver.enter("elements.focus"):
+            self.model.focus = self.model.by_key(key)
+        return d.Acted("focus", verified=self.model.focus is self.model.by_key(key))
+
+    async def reveal(self, key: str) -> d.Acted:
+        done = await self.driver.enter("elements.reveal")
+        element: FakeElement = self.model.by_key(key)
+        place = self.model.place(element)
+        if done and place.intersect(self.model.viewport) is None:
+            self.model.scroll(place.y - self.model.height / 2)
+        return d.Acted("reveal")
+
+
+class _Touch(_Part, d.Touch):
+    async def tap(self, point: Point, *, count: int = 1) -> d.Acted:
+        if await self.driver.enter("touch.tap"):
+            for _ in range(count):
+                self.model.press_at(point, "tap")
+        return self.driver.after("touch")
+
+    async def hold(self, point: Point, *, seconds: float) -> d.Acted:
+        if await self.driver.enter("touch.hold"):
+            self.model.hold_at(point, seconds)
+        return self.driver.after("touch")
+
+    async def swipe(self, start: Point, end: Point, *, seconds: float) -> d.Acted:
+        if await self.driver.enter("touch.swipe"):
+            self.model.swipe(start, end, seconds)
+        return self.driver.after("touch")
+
+    async def drag(self, start: Point, end: Point, *, hold: float, seconds: float) -> d.Acted:
+        if await self.driver.enter("touch.drag"):
+            self.model.drag(start, end, seconds, hold)
+        return self.driver.after("touch")
+
+    async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> d.Acted:
+        if await self.driver.enter("touch.multi_touch"):
+            self.model.fingers(fingers, seconds)
+        return self.driver.after("touch")
+
+
+class _Pointer(_Part, d.Pointer):
+    async def move(self, point: Point) -> d.Acted:
+        if await self.driver.enter("pointer.move"):
+            self.model.hover_at(point)
+        return self.driver.after("mouse")
+
+    async def click(self, point: Point, *, button: d.Button = "primary", count: int = 1, hold: float = 0.0) -> d.Acted:
+        if await self.driver.enter("pointer.click"):
+            for _ in range(count):
+                if hold:
+                    self.model.hold_at(point, hold, "press")
+                else:
+                    self.model.press_at(point, "press", button=button)
+        return self.driver.after("mouse")
+
+    async def drag(self, start: Point, end: Point, *, seconds: float, button: d.Button = "primary") -> d.Acted:
+        if await self.driver.enter("pointer.drag"):
+            self.model.drag(start, end, seconds)
+        return self.driver.after("mouse")
+
+    async def wheel(self, point: Point, *, dx: float = 0.0, dy: float = 0.0) -> d.Acted:
+        if await self.driver.enter("pointer.wheel"):
+            self.model.scroll(dy)
+        return self.driver.after("wheel")
+
+
+class _Keys(_Part, d.Keys):
+    async def press(self, chord: str) -> d.Acted:
+        if await self.driver.enter("keys.press"):
+            self.model.key(chord)
+        return self.driver.after("keys")
+
+    async def type_text(self, text: str, *, delay: float = 0.0) -> d.Acted:
+        if "\0" in text:
+            raise InvalidArgument("text: NUL cannot be typed.", param="text", expected="printable text")
+        if await self.driver.enter("keys.type_text"):
+            self.model.type(text)
+        return self.driver.after("keys")
+
+    async def keyboard_state(self) -> Mapping[str, Any]:
+        await self.driver.enter("keys.keyboard_state")
+        return {"shown": self.model.focus is not None and self.model.focus.role in EDITABLE}
+
+    async def focused(self) -> Node | None:
+        await self.driver.enter("keys.focused")
+        return self.model.node(self.model.focus) if self.model.focus is not None else None
+
+
+class _Apps(_Part, d.Apps):
+    async def list(self) -> Sequence[d.App]:
+        await self.driver.enter("apps.list")
+        return [d.App(str(self.model.state()["app"]), "Practice", True, True)]
+
+    async def open(self, request: d.OpenRequest) -> d.Acted:
+        if await self.driver.enter("apps.open", page=False):
+            self.model.open(request)
+        data = {"location": self.model.location, "title": self.model.title}
+        return d.Acted("open", verified=True, data=data)
+
+    async def close(self, app: str | None, *, force: bool = False) -> d.Acted:
+        if await self.driver.enter("apps.close", page=False):
+            self.model.close(app, force)
+        return d.Acted("close", verified=True)
+
+    async def state(self) -> Mapping[str, Any]:
+        await self.driver.enter("apps.state", page=False)
+        return self.model.state()
+
+
+class _Links(_Part, d.Links):
+    async def open_url(self, url: str, *, app: str | None = None) -> d.Acted:
+        if await self.driver.enter("links.open_url"):
+            self.model.link(url)
+        return d.Acted("open-url")
+
+    async def deliver_event(self, event: d.AppEvent) -> d.Acted:
+        acknowledged = None
+        if await self.driver.enter("links.deliver_event"):
+            acknowledged = self.model.event(event)
+        return d.Acted("deep-link", data={} if acknowledged is None else {"acknowledged": acknowledged})
+
+
+class _Navigation(_Part, d.Navigation):
+    async def back(self) -> d.Acted:
+        done = await self.driver.enter("navigation.back") and self.model.back()
+        return d.Acted("back", verified=done, data={"location": self.model.location})
+
+
+class _Power(_Part, d.Power):
+    async def boot(self, *, headless: bool | None, deadline: float) -> d.Acted:
+        if await self.driver.enter("power.boot", page=False):
+            self.driver.backend.set_state(self.driver.device.id, "ready")
+        return d.Acted("boot")
+
+    async def shutdown(self, *, deadline: float) -> d.Acted:
+        if await self.driver.enter("power.shutdown", page=False):
+            self.driver.backend.set_state(self.driver.device.id, "shutdown")
+        return d.Acted("shutdown")
+
+
+class _Alerts(_Part, d.Alerts):
+    async def get(self) -> d.Dialog | None:
+        await self.driver.enter("alerts.get", page=False)
+        dialog = self.model.dialog
+        return d.Dialog(dialog[0], dialog[1], dialog[2], dialog[0] == "prompt") if dialog is not None else None
+
+    async def accept(self, text: str | None = None) -> d.Acted:
+        return await self._answer("accept", text)
+
+    async def dismiss(self) -> d.Acted:
+        return await self._answer("dismiss", None)
+
+    async def _answer(self, how: str, text: str | None) -> d.Acted:
+        if await self.driver.enter(f"alerts.{how}", page=False):
+            self.model.answer(how, text)
+        return d.Acted("dialog")
+
+
+def blank_png(width: int, height: int) -> bytes:
+    """A white picture of this size, as a real PNG file."""
+    row = b"\0" + b"\xff" * width
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress(row * height, 1)),
+        (b"IEND", b""),
+    ]
+    chunks = (
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
