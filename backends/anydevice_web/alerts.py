@@ -14,6 +14,8 @@ from .page import Page
 
 ANSWER_DEADLINE = 3.0
 """Seconds the browser may take to close a dialog that was answered."""
+LEAVE_DEADLINE = 2.0
+"""Seconds a page that may be left now may take to begin to be left."""
 
 
 class WebAlerts(Alerts):
@@ -61,6 +63,13 @@ async def answer_dialog(page: Page, *, accept: bool, text: str | None = None) ->
     while page.dialog is asked and (left := end - anyio.current_time()) > 0 and page.session.gone is None:
         await page.change(left)
     closed = page.dialog is not asked
+    if accept and asked.dialog.kind == "beforeunload":
+        # What asked goes on by itself now: the page is left, or the tab closed.
+        end = anyio.current_time() + LEAVE_DEADLINE
+        while not page.navigations.begun_since(mark.navigation) and page.session.gone is None and page.dialog is None:
+            if (left := end - anyio.current_time()) <= 0:
+                break
+            await page.change(left)
     if page.dialog is None and page.session.gone is None:
         await page.settle(mark)
     return Acted("dialog", await happened(page, mark), closed)

@@ -43,6 +43,7 @@ class Browser:
         log: What was seen to happen, in order.
         current: The tab commands go to; None when there is none.
         downloads: Folder that downloads go to, on browsers we launched.
+        view: Size (points) that pages of a browser without a screen are to have; None = as its windows are.
     """
 
     def __init__(self, connection: Connection, downloads: str | None) -> None:
@@ -52,6 +53,7 @@ class Browser:
         self.tabs: dict[str, Tab] = {}
         self.current: Tab | None = None
         self.downloads = downloads
+        self.view: tuple[int, int] | None = None
         self.loss_told = False
         self._pages: dict[str, Page] = {}
         self._given = 0
@@ -185,7 +187,19 @@ class Browser:
         if target not in self.tabs:
             raise CallTimeout("The browser did not open a tab.", after=deadline, waiting_for="tab")
         self.current = self.tabs[target]
+        if self.view is not None:
+            await self.size_window(self.current)
         return self.current
+
+    async def size_window(self, tab: Tab) -> None:
+        """Gives a tab's pages the size of `view`; a window's own size counts its (invisible) toolbars in."""
+        assert self.view is not None
+        try:
+            window = (await self.call("Browser.getWindowForTarget", {"targetId": tab.target}))["windowId"]
+            size = {"windowId": window, "width": self.view[0], "height": self.view[1]}
+            await self.call("Browser.setContentsSize", size)
+        except ProtocolError:
+            return  # an older browser without the call: pages are as large as its window leaves them
 
     async def close_tab(self, tab: Tab, *, force: bool = False, deadline: float = 5.0) -> bool:
         """Closes a tab and sees it gone. False when it stays (a page that asks before it is left).

@@ -147,7 +147,7 @@ class Frame:
         if frame_id is None:
             return None
         self._inner[number] = frame_id
-        session = self.page.foreign.get(frame_id, self.session)
+        session = self.page.session_of(frame_id) or self.session
         frame = self.page.frames.get(frame_id)
         if frame is None or frame.session is not session:
             frame = self.page.frames[frame_id] = Frame(self.page, frame_id, session, self, number)

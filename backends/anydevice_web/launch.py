@@ -91,8 +91,9 @@ async def start_browser(launch: Launch, *, deadline: float) -> tuple[Browser, pr
         # The first answer comes after the browser's own start; a browser that dies closes the pipe.
         browser = await Browser.start(connection, downloads=str(launch.downloads), deadline=deadline)
         await _first_page(browser, end)
-        if launch.headless:
-            await _size_page(browser)
+        if launch.headless and browser.current is not None:
+            browser.view = VIEW
+            await browser.size_window(browser.current)
         return browser, child
     except BaseException as error:
         with anyio.CancelScope(shield=True):
@@ -139,20 +140,6 @@ async def _first_page(browser: Browser, end: float) -> None:
             if anyio.current_time() > end:
                 raise CallTimeout("The browser opened no page.", after=0.0, waiting_for="first page")
             await anyio.sleep(0.005)
-
-
-async def _size_page(browser: Browser) -> None:
-    """Gives pages the promised size; the window's size counts its (invisible) toolbars in."""
-    assert browser.current is not None
-    from .cdp import ProtocolError
-
-    try:
-        window = await browser.call("Browser.getWindowForTarget", {"targetId": browser.current.target})
-        await browser.call(
-            "Browser.setContentsSize", {"windowId": window["windowId"], "width": VIEW[0], "height": VIEW[1]}
-        )
-    except ProtocolError:
-        return  # an older browser without the call: pages are as large as its window leaves them
 
 
 def _shared_memory() -> int:

@@ -33,6 +33,8 @@ TURN_SESSIONS = 8
 """Processes of one page that are given their turn."""
 START_GRACE = 0.3
 """Seconds a navigation that was asked for may take to start; mail and app links never do."""
+DOWNLOAD_GRACE = 0.15
+"""Seconds after which a navigation that was given up is no download either."""
 BUTTONS: Mapping[str, Sequence[str]] = {
     "alert": ("OK",), "confirm": ("OK", "Cancel"), "prompt": ("OK", "Cancel"), "beforeunload": ("Leave", "Stay"),
 }  # fmt: skip
@@ -74,6 +76,7 @@ class Page:
         self.main = Frame(self, tab.target, session, None, 0)
         self.frames: dict[str, Frame] = {tab.target: self.main}
         self.foreign: dict[str, Session] = {}
+        self._resting: dict[str, Session] = {}
         self.documents: dict[str, Frame] = {}
         self.navigations = Navigations(tab.target, browser.log)
         self.drag: dict[str, Any] | None = None
@@ -223,7 +226,7 @@ class Page:
             await self._changed.wait()
 
     def _sessions(self) -> list[Session]:
-        return [self.session, *self.foreign.values()]
+        return [self.session, *self.foreign.values(), *self._resting.values()]
 
     def _fail_all(self, error: AnydeviceError) -> None:
         for session in self._sessions():
@@ -251,6 +254,9 @@ class Page:
             for other in list(self.frames.values()):
                 other.forget_document()
             self.frames = {self.main.id: self.main}
+            # A page kept for going back keeps its frames' processes, and those their sessions.
+            self._resting |= self.foreign
+            self.foreign = {}
             self.navigations.on_navigated(frame, restored=params.get("type") == "BackForwardCacheRestore")
         elif known is not None:
             known.forget_document()
@@ -281,7 +287,17 @@ class Page:
         except (ProtocolError, Gone, AnydeviceError):
             return  # it went away again, or a dialog came first; the next look finds what is there
 
+    def session_of(self, frame_id: str) -> Session | None:
+        """The session of a frame that lives in another process; None for the others."""
+        if frame_id not in self.foreign and frame_id in self._resting:
+            self.foreign[frame_id] = self._resting.pop(frame_id)
+        return self.foreign.get(frame_id)
+
     def _on_foreign_gone(self, params: dict[str, Any]) -> None:
+        for frame_id, session in list(self._resting.items()):
+            if session.id == params["sessionId"]:
+                del self._resting[frame_id]
+                session.end("the frame is gone")
         for frame_id, session in list(self.foreign.items()):
             if session.id == params["sessionId"]:
                 del self.foreign[frame_id]
@@ -339,7 +355,7 @@ class Page:
         turns: list[Pending] = []
         end = anyio.current_time() + TURN_DEADLINE
         try:
-            for session in self._sessions()[:TURN_SESSIONS]:
+            for session in [self.session, *self.foreign.values()][:TURN_SESSIONS]:
                 pending = await session.post(*self._turn_of(session))
                 pending.wake = self.stir
                 turns.append(pending)
@@ -364,7 +380,7 @@ class Page:
         """Waits for the navigation under way since `mark`; True when its document can be read."""
         since, seen = mark.navigation, self.navigations
         end = anyio.current_time() + deadline
-        asked = anyio.current_time()
+        asked, given_up = anyio.current_time(), 0.0
         while (now := anyio.current_time()) < end:
             self.guard_for_wait()
             if self.dialog is not None or self._downloaded(mark):
@@ -375,10 +391,13 @@ class Page:
                     return True
             elif seen.started > since.started:
                 if seen.stopped > since.stopped and not seen.loading:
-                    return False  # answered without a document (204), or given up
+                    # Answered without a document (204), or given up; or a download, which is told a moment later.
+                    end = min(end, (given_up := given_up or now) + DOWNLOAD_GRACE)
             elif now - asked > START_GRACE:
                 return False
             await self.change(min(end - now, START_GRACE))
+        if given_up:
+            return False
         commit = seen.last_since(since)
         if commit is None and seen.started > since.started:
             self.browser.log.add("navigating", url=seen.wanted, after=deadline)

@@ -90,12 +90,14 @@ class Probe:
         point: Where input for it should go: the middle of its visible part; None when no part is visible.
         cover: What lies over `point`, described by role and name, when the element is covered there. Untrusted.
         cover_key: Key of the covering element, where it has one.
+        cover_outside: The cover belongs to another window; accessibility actions work behind it.
     """
 
     node: Node
     point: Point | None
     cover: str | None = None
     cover_key: str | None = None
+    cover_outside: bool = False
 
 
 @dataclass(slots=True, frozen=True)

@@ -160,8 +160,8 @@ class Router:
             if parsed.spec.command.opens_session:
                 return sessions.find(caller, selector.session, selector.tenant)
             return sessions.named(caller, selector.session, selector.tenant)
-        if selector.names_a_device():
-            return None
+        if selector.names_a_device() or parsed.spec.command.explicit_device:
+            return None  # a session the caller never named is no naming of a device
         implicit = sessions.implicit(caller)
         if not implicit:
             return None

@@ -12,7 +12,7 @@ import click
 from anydevice_schemas.errors import AnydeviceError, UnknownCommand
 
 from . import exits, output, remote
-from .device import DeviceCommand, first_sentence
+from .device import DeviceCommand, in_short
 
 SUBCOMMANDS = "anydevice.subcommands"
 """Entry points that bring a subcommand: a `click.Command`. Only looked at for a name nobody else has."""
@@ -94,7 +94,7 @@ class Root(click.Group):
             except (AnydeviceError, OSError) as error:
                 formatter.write_paragraph()
                 formatter.write_text(f"(The device commands cannot be listed: {error})")
-        commands = [(name, first_sentence(c["summary"])) for name, c in sorted(self.catalogue.commands.items())]
+        commands = [(name, in_short(c["summary"])) for name, c in sorted(self.catalogue.commands.items())]
         for title, rows in (("Commands on devices", commands), ("This host", list(_OWN.items()))):
             if rows:
                 with formatter.section(title):

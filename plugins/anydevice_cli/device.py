@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -42,6 +43,8 @@ class WireOption(click.Option):
         kind = schema.get("type")
         if "enum" in schema:
             extra["type"] = click.Choice([str(value) for value in schema["enum"]])
+        elif kind == "boolean" and schema.get("default") is False and wire.startswith("no"):
+            extra["flag_value"] = True  # `--no-record` has no sensible opposite
         elif kind == "boolean":
             names = [f"--{kebab(wire)}/--no-{kebab(wire)}"]
         elif kind in ("integer", "number"):
@@ -97,7 +100,7 @@ class DeviceCommand(click.Command):
             params=self._params(),
             callback=self._run,
             help=self._text(),
-            short_help=first_sentence(descriptor["summary"]),
+            short_help=in_short(descriptor["summary"]),
         )
 
     def _params(self) -> list[click.Parameter]:
@@ -139,7 +142,7 @@ class DeviceCommand(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {_OWN: [], _WHICH: [], _HOW: []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(param, click.Option):
                 sections[getattr(param, "section", _HOW)].append(record)
         for title, records in sections.items():
             if records:
@@ -196,10 +199,10 @@ class _Ours(click.Option):
     section = _HOW
 
 
-def first_sentence(text: str) -> str:
-    """Up to the first full stop or colon-led list; for lists of commands."""
-    end = text.find(". ")
-    return text if end < 0 else text[: end + 1]
+def in_short(text: str) -> str:
+    """The first clause of a summary; for lists of commands."""
+    head = re.split(r"[.:;](?: |$)| \(", text, maxsplit=1)[0]
+    return head if len(head) <= 90 else head[: head.rfind(" ", 0, 90)] + " …"
 
 
 def copy_artefact(answer: Mapping[str, Any], path: str) -> None:

@@ -16,7 +16,8 @@ Row = Mapping[str, Any]
 def render(answer: Row, *, colour: bool) -> str:
     """An answer as text: a line that says who acted and whether it was seen, the data, what else must be known."""
     style = click.style if colour else _unstyled
-    lines = [style(_head(answer), bold=True)]
+    head = _head(answer)
+    lines = [style(head, bold=True)] if head else []
     data = dict(answer.get("data") or {})
     special = _TABLES.get(str(answer.get("command")))
     if special is not None:
@@ -34,7 +35,7 @@ def render(answer: Row, *, colour: bool) -> str:
 
 
 def _head(answer: Row) -> str:
-    parts = [str(answer["command"])]
+    parts: list[str] = []
     device = answer.get("device")
     if device:
         parts.append(f"on {clean(device['name'])} ({device['key']})")
@@ -45,7 +46,7 @@ def _head(answer: Row) -> str:
         parts.append("verified" if verified else "done, effect not verifiable")
     if answer.get("method"):
         parts.append(f"by {answer['method']}")
-    return " · ".join(parts)
+    return " · ".join([str(answer["command"]), *parts]) if parts else ""
 
 
 def render_error(wire: Row, whole: Row | None, *, colour: bool) -> str:
@@ -84,6 +85,12 @@ def _fields(data: Row) -> list[str]:
             continue
         if isinstance(value, str) and "\n" in value:
             lines += [f"{key}:", *(f"  {clean(line)}" for line in value.splitlines())]
+        elif (
+            isinstance(value, list)
+            and all(isinstance(item, str) and len(item) < 40 for item in value[:9])
+            and (len(value) < 9)
+        ):
+            lines.append(f"{key}: {', '.join(map(_brief, value))}")
         elif isinstance(value, list) and any(isinstance(item, (dict, str)) for item in value):
             lines += [f"{key}:", *(f"  {_brief(item)}" for item in value)]
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -12,6 +12,7 @@ from ._base import Word
 from .command import Command
 from .device import DeviceClass, DeviceKind
 from .platforms import DeviceTarget, IdKind
+from .practice import APP_ID
 
 CONTRACT_VERSION = "1.0"
 """Version of the driver contract (MAJOR.MINOR), independent of the product's version."""
@@ -49,6 +50,26 @@ class Tool(Word):
     optional: bool = False
 
 
+class HostStep(Word):
+    """A host command the conformance suite runs, as `prepare` and `restore` of `Practice` name them."""
+
+    command: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Practice(Word):
+    """How the conformance suite finds the practice app on this backend's devices."""
+
+    opens: Literal["app", "url"] = Field(
+        default="app", description="app: the installed practice app; url: the page the suite serves."
+    )
+    app: str = Field(default=APP_ID, description="Id of the practice app.")
+    prepare: list[HostStep] = Field(
+        default_factory=list, description="Host commands that make a second device, before the run."
+    )
+    restore: list[HostStep] = Field(default_factory=list, description="Host commands that undo them, after it.")
+
+
 class BackendCommand(Word):
     """A command that ships with a backend; the handler is imported on first call."""
 
@@ -69,6 +90,7 @@ class Manifest(Word):
     )
     tools: list[Tool] = Field(default_factory=list)
     commands: list[BackendCommand] = Field(default_factory=list)
+    practice: Practice = Practice()
     env: list[str] = Field(default_factory=list, description="Variables of the caller's environment it reads.")
     specialises: list[str] = Field(
         default_factory=list, description="Backends whose row for the same transport this one replaces."

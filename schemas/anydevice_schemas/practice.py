@@ -5,8 +5,8 @@ implementation renders the screens below by its platform's ordinary means, carri
 every input it received to the **witness**: an address given at start (`?witness=URL` of a page, `--witness URL` of an
 app), to which it posts one JSON object per report. The witness never passes through the backend under test.
 
-**Reports** are `{"seq": n, "screen": id, "what": word, "id": element id or "", "value": ...}`; `seq` counts up from 1 in one
-run of the app. The words: `ready` (a screen is up; value = screen), `press`, `hold` (value = seconds held), `hover`,
+**Reports** are `{"seq": n, "screen": id, "what": word, "id": element id or "", "value": ...}`; `seq` counts from 1 in
+one run of the app. Words: `ready` (a screen is up; value = screen), `press`, `hold` (value = seconds held), `hover`,
 `fill` (value = the new text; of a secure field only its length), `toggle` (value = true or false), `select` (value =
 option), `key` (value = chord), `drag` (value = [source id, target id]), `swipe` (value = direction), `pinch` (value =
 scale), `rotate` (value = degrees), `dialog` (value = accept, dismiss, or the text entered), `event` (value = {name,

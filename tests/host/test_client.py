@@ -198,9 +198,12 @@ def test_a_client_starts_a_daemon_when_none_runs_and_not_when_told_not_to(home: 
 def test_a_call_the_daemon_dies_under_is_lost_and_the_next_one_reaches_a_new_daemon(home: Home, mark: Path) -> None:
     with Client() as client:
         client.appstate(device="fake-1")
-        killer = threading.Thread(
-            target=lambda: (eventually(mark.exists, "it runs"), os.kill(home.pid, signal.SIGKILL))
-        )
+
+        def kill() -> None:
+            eventually(mark.exists, "it runs")
+            os.kill(home.pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
         killer.start()
         with pytest.raises(ConnectionLost) as lost:
             client.vendor_slow(mark=str(mark))

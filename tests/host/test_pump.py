@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,17 @@ def pump(home: Home, *argv: str, facade: str = "echo") -> subprocess.Popen[bytes
 def say(process: subprocess.Popen[bytes], text: bytes) -> bytes:
     """Writes, and reads one line."""
     assert process.stdin is not None and process.stdout is not None
-    process.stdin.write(text)
-    process.stdin.flush()
-    return process.stdout.readline()
+
+    def write() -> None:
+        assert process.stdin is not None
+        process.stdin.write(text)
+        process.stdin.flush()
+
+    writer = threading.Thread(target=write)  # what comes back at once must not hold up what is still to go
+    writer.start()
+    line = process.stdout.readline()
+    writer.join(PATIENCE)
+    return line
 
 
 def end(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:

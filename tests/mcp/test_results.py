@@ -248,7 +248,7 @@ async def test_a_screenshot_is_a_picture_with_its_size_unit_and_uri_and_no_struc
             text, picture = result["content"]
             assert picture["type"] == "image" and picture["mimeType"] == "image/png"
             assert base64.b64decode(picture["data"]).startswith(b"\x89PNG")
-            for said in ("width: 1", "height: 1", "unit: points", "scale: 1", "fake:fake-1"):
+            for said in ("width: 390", "height: 844", "unit: points", "scale: 1", "fake:fake-1"):
                 assert said in text["text"], text["text"]
             uri = re.search(r"anydevice://artefacts/[a-z0-9.-]+", text["text"])
             assert uri and router.services.artefacts.read(uri[0]).startswith(b"\x89PNG")

@@ -144,7 +144,7 @@ class Library(Door):
     name = "python"
 
     def __init__(self, home: Home, cwd: Path, environ: Mapping[str, str]) -> None:
-        self.client = connect(home=str(home.path), cwd=str(cwd), environ=environ, start=home.running() is False)
+        self.client = connect(home=str(home.path), cwd=str(cwd), environ=environ)
 
     def call(self, command: str, /, **arguments: Any) -> Said:
         try:
@@ -232,6 +232,6 @@ def _agent(home: Home, cwd: Path, environ: Mapping[str, str], argv: tuple[str, .
     program, *words = [*CLI, "mcp", *argv]
     parameters = StdioServerParameters(command=program, args=words, env={**home.environ, **environ}, cwd=cwd)
     with open(os.devnull, "w") as quiet, start_blocking_portal() as portal:
-        client = Client(stdio_client(parameters, errlog=quiet), cache=False)
+        client = Client(stdio_client(parameters, errlog=quiet), cache=None)
         with portal.wrap_async_context_manager(client):
             yield Agent(portal, client, full="full" in argv)

@@ -122,8 +122,11 @@ class AsyncClient:
         await self._group.__aenter__()
         try:
             await self._open()
-        except BaseException as error:
-            await self._group.__aexit__(type(error), error, error.__traceback__)
+        except BaseException:
+            # Left as if nothing had happened in it, so that the error comes out bare.
+            group, self._group = self._group, None
+            group.cancel_scope.cancel()
+            await group.__aexit__(None, None, None)
             raise
         return self
 

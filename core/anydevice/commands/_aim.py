@@ -81,14 +81,17 @@ def given(ctx: Context, args: ElementInput) -> str | Point:
     return Point(args.x, args.y)
 
 
-async def aim(ctx: Context, args: ElementInput, *, enabled: bool = True, uncovered: bool = True) -> Aim:
+async def aim(
+    ctx: Context, args: ElementInput, *, enabled: bool = True, uncovered: bool = True, by_pointer: bool = True
+) -> Aim:
     """The one element (or point) the arguments name, on screen and ready for input.
 
     Args:
         ctx: The running command.
         args: What the caller named.
         enabled: Refuse a disabled element.
-        uncovered: Refuse an element something lies over; for plans that use pointer or touch.
+        uncovered: Refuse an element that something of its own app lies over.
+        by_pointer: The plan uses pointer or touch: refuse one that another window lies over as well.
 
     Raises:
         ElementNotFound, AmbiguousElement, StaleRef: It cannot be told which element is meant.
@@ -103,7 +106,7 @@ async def aim(ctx: Context, args: ElementInput, *, enabled: bool = True, uncover
         raise ElementDisabled("The element is disabled.", element=describe_node(probe.node))
     if probe.point is None or "offscreen" in probe.node.states:
         probe = await _reveal(ctx, node, probe)
-    if uncovered and probe.cover is not None:
+    if uncovered and probe.cover is not None and (by_pointer or not probe.cover_outside):
         raise ElementCovered(
             "Something lies over the element.",
             element=describe_node(probe.node),

@@ -64,7 +64,7 @@ class PressInput(ElementInput):
 async def press(ctx: Context, args: PressInput) -> Outcome:
     """Presses one element or point."""
     assert ctx.plan is not None
-    target = await aim(ctx, args, uncovered=ctx.plan.name != "accessibility")
+    target = await aim(ctx, args, by_pointer=ctx.plan.name != "accessibility")
     watch = await Watch.start(ctx)
     acted = await _press(ctx, args, target)
     data = merged(target.to_wire(), acted.data, await watch.report(acted, settle=10.0 if args.settle else 0.0))

@@ -49,7 +49,7 @@ class FillInput(ElementInput):
 async def fill(ctx: Context, args: FillInput) -> Outcome:
     """Replaces the content of one field and reads it back."""
     assert ctx.plan is not None
-    target = await aim(ctx, args, uncovered=ctx.plan.name != "set-text")
+    target = await aim(ctx, args, by_pointer=ctx.plan.name != "set-text")
     before = target.node
     if target.key is not None and ctx.plan.name == "set-text":
         acted = await ctx.use(Elements).set_text(target.key, args.text)

@@ -122,8 +122,8 @@ class Conversation:
             raise HostAtCapacity(f"{MAX_RUNNING} requests of this connection run already.", limit=MAX_RUNNING)
         # In place before the task starts, so that a cancel right behind the request finds it.
         scope = self._running[request_id] = anyio.CancelScope()
-        self.info.running = len(self._running)
         if kind == "call":
+            self.info.running += 1
             group.start_soon(self._call, request_id, name, arguments, deadline, scope)
         else:
             group.start_soon(self._operate, request_id, name, arguments, scope)
@@ -159,6 +159,7 @@ class Conversation:
                 answer = await self.daemon.router.call(call, progress=progress)
         finally:
             asked = request_id in self._asked_to_cancel
+            self.info.running -= 1
             self._settle(request_id)
             if answer is None:
                 # Cancelled, by whomever: the client is told, even while the daemon shuts down.
@@ -219,7 +220,6 @@ class Conversation:
     def _settle(self, request_id: RequestId) -> None:
         del self._running[request_id]
         self._asked_to_cancel.discard(request_id)
-        self.info.running = len(self._running)
 
     async def _answer(self, request_id: RequestId, answer: Answer) -> None:
         try:

@@ -39,7 +39,7 @@ _SCOPES: dict[str, list[Scope]] = {
 
 @dataclass(slots=True)
 class ConnectionInfo:
-    """What the daemon's status says of a connection."""
+    """What the daemon's status says of a connection; `running` counts its calls."""
 
     connection: str
     what: str

@@ -15,6 +15,8 @@ from .clock import FakeClock
 from .driver import FakeDriver
 from .fake import FakeBackend, Fault, fake_manifest
 from .harness import call, caller, fake_router
+from .practice import HttpReporter, PracticeApp
+from .reference import ReferenceBackend
 from .screen import FakeElement, FakeScreen, practice_screen
 
 __all__ = [
@@ -24,6 +26,9 @@ __all__ = [
     "FakeElement",
     "FakeScreen",
     "Fault",
+    "HttpReporter",
+    "PracticeApp",
+    "ReferenceBackend",
     "call",
     "caller",
     "fake_manifest",

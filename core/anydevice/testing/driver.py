@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from anydevice_schemas import EDITABLE, Device, DeviceRef, Node, Point, Rect, Tree
-from anydevice_schemas.errors import ConnectionLost, DialogOpen, InvalidArgument
+from anydevice_schemas.errors import ConnectionLost, DialogOpen, InvalidArgument, Unsupported
 
 from .. import driver as d
+from ..plans import declared
 from .screen import FakeElement, FakeScreen
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class FakeDriver(d.Driver):
 
     async def enter(self, operation: str, *, page: bool = True) -> bool:
         """Every operation starts here: faults happen, dialogs block. False = pretend to have done it."""
+        if not declared(self.backend.manifest, self.device, operation):
+            raise Unsupported("This device does not have it.", operation=operation, alternatives=[])
         fault = self.backend.fault.operations.get(operation)
         if isinstance(fault, Exception):
             raise fault

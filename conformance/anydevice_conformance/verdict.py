@@ -1,0 +1,80 @@
+"""From results to levels: pure, so that it can be read and checked apart from any run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from anydevice_schemas.report import CaseResult, ClassResult, Level
+
+from .case import CORE
+
+BundleState = Literal["passed", "failed", "absent"]
+
+
+def judge_class(
+    device_class: str,
+    devices: list[str],
+    results: Iterable[CaseResult],
+    expected: Iterable[str],
+    *,
+    partial: bool,
+) -> ClassResult:
+    """The verdict on a device class.
+
+    Args:
+        device_class: Its name.
+        devices: Keys of the devices that took part.
+        results: What came of each case on this class.
+        expected: Ids of every case of the frozen catalogue for this class and contract version.
+        partial: Something of the catalogue was left out on purpose.
+
+    Returns:
+        `none`, `core`, `extended` (core and every bundle the backend has anything of), or `partial`.
+    """
+    rows = {row.id: row for row in results}
+    missing = [name for name in expected if name not in rows or rows[name].verdict == "not_run"]
+    totals = Counter(row.verdict for row in rows.values())
+    bundles = {name: _bundle(name, rows.values()) for name in sorted({row.bundle for row in rows.values()})}
+    level, why = _level(rows.values(), bundles, missing, partial)
+    return ClassResult(
+        device_class=device_class, devices=devices, level=level, why=why, bundles=bundles, totals=dict(totals)
+    )
+
+
+def _bundle(name: str, rows: Iterable[CaseResult]) -> BundleState:
+    """A bundle is passed when every case of it passed; absent when every case of it is honestly absent."""
+    mine = [row for row in rows if row.bundle == name and row.verdict not in ("not_yet_judged", "experimental")]
+    if name != CORE and mine and all(row.verdict == "honestly_absent" for row in mine):
+        return "absent"
+    good = all(row.verdict == "passed" or (row.optional and row.verdict == "honestly_absent") for row in mine)
+    return "passed" if mine and good else "failed"
+
+
+def _level(
+    rows: Iterable[CaseResult], bundles: dict[str, BundleState], missing: list[str], partial: bool
+) -> tuple[Level, str]:
+    if partial:
+        return "partial", "parts of the catalogue were left out, so there is no level"
+    if missing:
+        return "partial", f"{len(missing)} cases did not run, the first is {missing[0]}"
+    rows = list(rows)
+    for verdict, says in (
+        ("failed", "failed"),
+        ("blocked", "could not be tried"),
+        ("engine_error", "met an error of the suite itself"),
+    ):
+        bad = [row.id for row in rows if row.bundle == CORE and row.verdict == verdict]
+        if bad:
+            return "none", f"{len(bad)} core cases {says}, the first is {bad[0]}"
+    absent = [row.id for row in rows if row.bundle == CORE and row.verdict == "honestly_absent" and not row.optional]
+    if absent:
+        return "none", f"{len(absent)} core cases need what the backend does not declare, the first is {absent[0]}"
+    failing = [name for name, state in bundles.items() if name != CORE and state == "failed"]
+    if failing:
+        return "core", f"not extended: the bundle {failing[0]} is not passed whole"
+    has = [name for name, state in bundles.items() if name != CORE and state == "passed"]
+    if not has:
+        return "core", "core passed; no bundle besides"
+    return "extended", "core and the bundles " + ", ".join(has)
