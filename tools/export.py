@@ -17,6 +17,7 @@ from pydantic import BaseModel, TypeAdapter
 import anydevice_schemas as words
 from anydevice.commands import all_commands
 from anydevice_schemas.errors import ERRORS
+from anydevice_schemas.report import ConformanceReport
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "schemas" / "anydevice_schemas" / "json"
@@ -32,6 +33,7 @@ PUBLIC: dict[str, Any] = {
     "lease": words.Lease,
     "manifest": words.Manifest,
     "node": words.Node,
+    "report": ConformanceReport,
     "switches": words.Switches,
     "tree": words.Tree,
 }

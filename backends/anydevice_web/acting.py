@@ -134,7 +134,12 @@ class Ears:
         if page.navigations.last_since(mark.navigation) is not None:
             return  # it certainly was given it
         after = await self._counts(page)
-        if page.navigations.begun_since(mark.navigation) or after is None or after.keys() != self._before.keys() or after != self._before:
+        if (
+            page.navigations.begun_since(mark.navigation)
+            or after is None
+            or after.keys() != self._before.keys()
+            or after != self._before
+        ):
             page.deaf = False
             return
         await self.confirm()

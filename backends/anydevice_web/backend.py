@@ -169,7 +169,7 @@ class WebBackend(Backend):
             except MachineUnreachable as error:
                 state, reason = "offline", f"no browser answers there ({error.details['reason']})"
                 fix = "Start that browser with --remote-debugging-port, or remove the endpoint."
-        elif instance.lock.locked():
+        elif instance.booting:
             state, fix = "booting", "Wait for boot to end."
         elif plan.profile is not None:
             owner = await anyio.to_thread.run_sync(lock_owner, plan.profile)

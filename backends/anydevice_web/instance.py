@@ -79,6 +79,7 @@ class Instance:
     losses: list[dict[str, Any]] = field(default_factory=list)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     last_socket: str = ""
+    booting: bool = False
     _ending: bool = False
 
     # --- asking --------------------------------------------------------------------------------------
@@ -139,6 +140,7 @@ class Instance:
             await self._refuse_used_profile()
             hidden = self.plan.headless if headless is None else headless
             folder = await make_folder(self.run_dir)
+            self.booting = True
             try:
                 launch = Launch(
                     self.plan.executable,
@@ -153,6 +155,8 @@ class Instance:
                 with anyio.CancelScope(shield=True):
                     await remove_folder(folder)
                 raise
+            finally:
+                self.booting = False
             running = Running(browser, self._ref(self.plan.id), hidden, child, folder)
             self.running = running
             self._ending = False

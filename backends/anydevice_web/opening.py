@@ -18,6 +18,7 @@ from .page import Mark, Page
 
 LOAD_GRACE = 1.0
 """Seconds an opened page may go on loading pictures and the like before it counts as open; it can be read before."""
+CRASH_GRACE = 0.2
 PAGE_SCHEMES = frozenset({"http", "https", "about", "data", "blob", "file", "chrome", "view-source"})
 """Schemes that name pages; others name programs, and those a browser does not open for us."""
 _HAS_STATUS = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
@@ -60,6 +61,7 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
         await page.session.call("Page.navigate", {"url": "about:blank"}, deadline=deadline)
         page.deaf = False
     mark = page.mark()
+    was_crashed, page.crashed = page.crashed, False
     try:
         answer = await page.session.call("Page.navigate", {"url": url}, deadline=deadline)
     except DialogOpen:
@@ -67,6 +69,7 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
             raise  # the page that is left stands in the way
         answer = {}
     except CallTimeout as error:
+        page.crashed = was_crashed
         await _stop_loading(page)
         raise CallTimeout(
             f"The page did not answer in {deadline:g} s.", after=deadline, waiting_for="page", url=url
@@ -82,17 +85,29 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
     if trouble == _NO_DOCUMENT:
         return await _no_document(page, mark, url, bool(answer.get("isDownload")))
     if trouble and trouble != _HAS_STATUS:
-        raise AppNotFound(
-            "The address could not be opened.",
-            hint="Check the address and whether its server runs.",
-            nearest_matches=[],
-            url=url,
-            net_error=trouble,
-        )
+        raise await _not_reached(page, mark, url, trouble)
     if "loaderId" in answer or page.navigations.last_since(mark.navigation) is not None:
         await page.follow(mark, deadline=max(end - anyio.current_time(), 0.05))
         await _loaded(page, end)
     return await _opened(page, mark, url)
+
+
+async def _not_reached(page: Page, mark: Mark, url: str, trouble: str) -> AppNotFound:
+    details: dict[str, Any] = {"url": url, "net_error": trouble}
+    # The browser's error page comes next; left to itself it would be taken for the next opened one.
+    await page.follow(mark, deadline=1.0)
+    try:
+        status = (await page.main.ask("status", deadline=1.0))["status"]
+    except (WorldLost, CallTimeout, DialogOpen, ProtocolError):
+        status = None
+    if status is not None:
+        details["status"] = status  # a server did answer (401), but not with a page
+    return AppNotFound(
+        "The address could not be opened.",
+        hint="Check the address and whether its server runs.",
+        nearest_matches=[],
+        **details,
+    )
 
 
 async def _loaded(page: Page, end: float) -> None:
@@ -132,6 +147,13 @@ async def _opened(page: Page, mark: Mark, url: str) -> Acted:
 
 async def _no_document(page: Page, mark: Mark, url: str, download: bool) -> Acted:
     """The address gave no document: a download, or an answer without content."""
+    if not download:
+        # Nothing to show may also be the first sign of a crash, which is told a moment later.
+        end = anyio.current_time() + CRASH_GRACE
+        while (left := end - anyio.current_time()) > 0:
+            page.guard_for_wait()
+            await page.change(left)
+        page.guard_for_wait()
     happenings = await happened(page, mark)
     download = download or any(happening.kind == "download" for happening in happenings)
     data = {"location": page.navigations.url or page.tab.url, "requested": url, "document": False}

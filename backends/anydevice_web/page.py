@@ -77,6 +77,7 @@ class Page:
         self.frames: dict[str, Frame] = {tab.target: self.main}
         self.foreign: dict[str, Session] = {}
         self._resting: dict[str, Session] = {}
+        self._dead: set[Session] = set()
         self.documents: dict[str, Frame] = {}
         self.navigations = Navigations(tab.target, browser.log)
         self.drag: dict[str, Any] | None = None
@@ -105,10 +106,11 @@ class Page:
         on = session.on
         on("Page.javascriptDialogOpening", lambda params: self._on_dialog(session, params))
         on("Page.javascriptDialogClosed", lambda _: self._on_dialog_closed())
-        on("Page.frameNavigated", self._on_navigated)
+        on("Page.frameNavigated", lambda params: self._on_navigated(session, params))
         on("Page.frameDetached", self._on_detached)
-        on("Target.attachedToTarget", lambda params: self._on_foreign(session, params))
+        on("Target.attachedToTarget", self._on_foreign)
         on("Target.detachedFromTarget", self._on_foreign_gone)
+        on("Page.fileChooserOpened", self._on_chooser)
         on("Inspector.targetCrashed", lambda _: self._on_crash(session))
         if session is self.session:
             follow = self.navigations
@@ -127,6 +129,8 @@ class Page:
         if self.browser.downloads is not None:  # a browser of ours
             keeper = {"source": inpage.KEEPER, "worldName": inpage.WORLD, "runImmediately": True}
             calls.append(("Page.addScriptToEvaluateOnNewDocument", keeper))
+            # A file dialog of the system would wait for a person for ever.
+            calls.append(("Page.setInterceptFileChooserDialog", {"enabled": True, "cancel": True}))
         await session.gather(
             [
                 ("Page.enable", {}),
@@ -184,6 +188,8 @@ class Page:
             AnydeviceError: As `guard`, or the deadline passed.
         """
         self.guard()
+        if session in self._dead:
+            raise Gone("the frame crashed")
         try:
             return await session.call(method, params, deadline=deadline)
         except Gone:
@@ -246,7 +252,8 @@ class Page:
         self.dialog = None
         self.stir()
 
-    def _on_navigated(self, params: dict[str, Any]) -> None:
+    def _on_navigated(self, session: Session, params: dict[str, Any]) -> None:
+        self._dead.discard(session)
         frame = params["frame"]
         known = self.frames.get(frame["id"])
         if frame["id"] == self.tab.target:
@@ -272,7 +279,7 @@ class Page:
             frame.forget_document()
             del self.frames[frame_id]
 
-    def _on_foreign(self, parent: Session, params: dict[str, Any]) -> None:
+    def _on_foreign(self, params: dict[str, Any]) -> None:
         target = params["targetInfo"]
         if target["type"] != "iframe":
             return
@@ -317,9 +324,13 @@ class Page:
         for frame_id, other in list(self.foreign.items()):
             if other is session:
                 self._drop_frame(frame_id)
+                self._dead.add(session)
                 session.fail(Gone("the frame crashed"))
                 self.browser.log.add("crashed", tab=self.tab.id, frame=True)
         self.stir()
+
+    def _on_chooser(self, params: dict[str, Any]) -> None:
+        self.browser.log.add("file_chooser", multiple=params.get("mode") == "selectMultiple", opened=False)
 
     def _on_drag(self, params: dict[str, Any]) -> None:
         self.drag = params["data"]

@@ -68,9 +68,16 @@ class Case:
             for plan in command.plans
         )
 
-    def experimental(self, manifest: Manifest) -> bool:
-        """Whether an operation it needs is declared as experimental."""
-        return any(op in manifest.operations and manifest.operations[op].experimental for op in self.needs)
+    def experimental(self, manifest: Manifest, device: Device, command: Command | None) -> bool:
+        """Whether an operation it needs, or of the plan that carries its command out, is declared as experimental."""
+        wanted = set(self.needs)
+        for plan in command.plans if command is not None else ():
+            if applies(plan.when, self.sample) and all(
+                operation_declared(manifest, device, op) for op in plan.operations
+            ):
+                wanted.update(plan.operations)
+                break
+        return any(op in manifest.operations and manifest.operations[op].experimental for op in wanted)
 
 
 _CASES: dict[str, Case] = {}

@@ -28,6 +28,7 @@ from .verdict import judge_class
 from .witness import Witness
 
 Progress = Callable[[CaseResult, int, int], None]
+Starting = Callable[[Case, str], None]
 PICTURES_MOST = 60
 
 
@@ -42,7 +43,8 @@ class Engine:
         cases: What to run, in order.
         partial: Something of the catalogue was left out on purpose.
         evidence: Folder for pictures; None = none are taken.
-        progress: Told of every case.
+        progress: Told of every case that is over.
+        starting: Told of every case, and the device class it is tried on, before it begins.
     """
 
     router: Router
@@ -52,6 +54,7 @@ class Engine:
     partial: bool = False
     evidence: Path | None = None
     progress: Progress | None = None
+    starting: Starting | None = None
     results: list[CaseResult] = field(default_factory=list)
     pictures: int = 0
 
@@ -64,6 +67,8 @@ class Engine:
             rows: list[CaseResult] = []
             expected = self.expected(pair.device_class)
             for case in expected:
+                if self.starting is not None:
+                    self.starting(case, pair.device_class)
                 if pair.blocked:
                     row = self._row(case, pair.device_class, False, "blocked", pair.blocked, 0.0, None)
                 else:
@@ -108,14 +113,14 @@ class Engine:
                 if declared:
                     if case.screen is not None:
                         await trial.open(case.screen)
-                    await self._still_other(trial)
+                        await self._still_other(trial)
                     await case.run(trial)
                     if case.mutates:
                         await self._other_untouched(trial)
                 else:
                     await self._refused(case, trial)
         except CaseFailed as failure:
-            return ("experimental" if case.experimental(trial.manifest) else "failed"), str(failure)
+            return ("experimental" if self._experimental(case, trial) else "failed"), str(failure)
         except CaseBlocked as block:
             return "blocked", str(block)
         except TimeoutError:
@@ -127,7 +132,10 @@ class Engine:
             return "engine_error", f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         if not declared:
             return "honestly_absent", "not declared, and refused by type"
-        return ("experimental" if case.experimental(trial.manifest) else "passed"), ""
+        return ("experimental" if self._experimental(case, trial) else "passed"), ""
+
+    def _experimental(self, case: Case, trial: Trial) -> bool:
+        return case.experimental(trial.manifest, trial.device, self._command(case))
 
     async def _refused(self, case: Case, trial: Trial) -> None:
         """What is not declared must be refused by type, asked through the router and on the driver itself."""

@@ -86,10 +86,15 @@ class Subject:
 
     async def _pair(self, device_class: str, rows: list[Device], chosen: Device | None) -> Pair:
         mine = [row for row in rows if row.device_class == device_class]
-        if chosen is not None:
-            mine.sort(key=lambda row: row.key != chosen.key)
+        listed = self.manifest.practice.devices
+        if listed:
+            # A person's own devices, which happen to be there too, are left alone.
+            own = {chosen.id} if chosen is not None else set()
+            mine = sorted((row for row in mine if row.id in {*listed, *own}), key=lambda row: _place(listed, row.id))
         else:
             mine.sort(key=lambda row: row.state != "ready")
+        if chosen is not None:
+            mine.sort(key=lambda row: row.key != chosen.key)
         pair, troubles = Pair(device_class), []
         for row in mine:
             if pair.device is not None and pair.other is not None:
@@ -104,9 +109,15 @@ class Subject:
         if pair.device is None or pair.other is None:
             have = 0 if pair.device is None else 1
             pair.blocked = f"two usable devices of class {device_class} are needed, {have} found"
+            troubles = [*self._missing(), *troubles]
             if troubles:
                 pair.blocked += "; " + "; ".join(troubles[:3])
         return pair
+
+    def _missing(self) -> list[str]:
+        """Why the backend's last listing failed, if it did."""
+        missing = self.router.services.backends.cached(Environment()).missing
+        return [f"its listing failed: {gone.reason}" for gone in missing if gone.backend == self.backend]
 
     async def _ready(self, row: Device) -> tuple[Device | None, str]:
         """The row once it can be driven; it is started where the backend can do that."""
@@ -121,7 +132,7 @@ class Subject:
         found = [fresh for fresh in await self._rows() if fresh.key == row.key]
         return (found[0], "") if found and found[0].state == "ready" else (None, "did not become ready")
 
-    async def _call(self, name: str, **arguments: Any) -> str:
+    async def _call(self, name: str, /, **arguments: Any) -> str:
         """A call of the suite itself; empty when it worked, else what went wrong."""
         try:
             answer = await self.router.call(Call(name=name, arguments=arguments, caller=self.caller))
@@ -131,3 +142,7 @@ class Subject:
             for session in self.router.services.sessions.visible(self.caller):
                 self.router.services.sessions.end(session, "the suite only started the device")
         return "" if answer.ok or answer.error is None else f"{answer.error.code}: {answer.error.message}"
+
+
+def _place(listed: list[str], device_id: str) -> int:
+    return listed.index(device_id) if device_id in listed else len(listed)

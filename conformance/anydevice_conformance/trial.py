@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -118,8 +118,10 @@ class Trial:
             raise CaseFailed(f"{command} on {device.key} was answered by {answer.device.key}")
         return answer
 
-    async def open(self, screen: str, *, on: Device | None = None, by: Caller | None = None) -> Answer:
-        """Opens the practice app on a screen and waits until it says that it is up.
+    async def open(
+        self, screen: str, *, on: Device | None = None, by: Caller | None = None, **more: Any
+    ) -> Answer:
+        """Opens the practice app on a screen and waits until it says that it is up; `more` goes with the call.
 
         Raises:
             CaseBlocked: There is no practice app on the device.
@@ -132,7 +134,7 @@ class Trial:
         else:
             options = ["--screen", screen, "--witness", self.witness.address(token)]
             arguments = {"app": self.manifest.practice.app, "arguments": options}
-        answer = await self.call("open", on=device, by=by, expect=None, **arguments)
+        answer = await self.call("open", on=device, by=by, expect=None, **arguments, **more)
         if not answer.ok and answer.error is not None:
             kind = CaseBlocked if answer.error.code in ("app_not_found", "tool_missing") else CaseFailed
             raise kind(f"the practice app does not open: {answer.error.code}: {answer.error.message}")
@@ -178,10 +180,19 @@ class Trial:
         *,
         id: str | None = None,
         value: Any = ...,
+        where: Callable[[Any], bool] | None = None,
         on: Device | None = None,
         within: float = HEARD_WITHIN,
     ) -> Report:
         """The app's own report of something that must have happened.
+
+        Args:
+            what: Kind of report.
+            id: Of the element it is about.
+            value: What it must say.
+            where: What must hold of what it says, for values that are measured.
+            on: Another device than the one under test.
+            within: Seconds it is waited for.
 
         Raises:
             CaseFailed: It reported nothing of the kind in time.
@@ -193,6 +204,7 @@ class Trial:
                 report.get("what") == what
                 and id in (None, report.get("id"))
                 and (value is ... or report.get("value") == value)
+                and (where is None or where(report.get("value")))
             )
 
         seen = await self.witness.until(token, lambda reports: any(map(fits, reports)), within)

@@ -44,12 +44,23 @@ def judge_class(
 
 
 def _bundle(name: str, rows: Iterable[CaseResult]) -> BundleState:
-    """A bundle is passed when every case of it passed; absent when every case of it is honestly absent."""
+    """A bundle is passed when every case of it passed; absent when every one that counts is honestly absent."""
     mine = [row for row in rows if row.bundle == name and row.verdict not in ("not_yet_judged", "experimental")]
-    if name != CORE and mine and all(row.verdict == "honestly_absent" for row in mine):
+    if name != CORE and all(row.verdict == "honestly_absent" for row in mine):
         return "absent"
     good = all(row.verdict == "passed" or (row.optional and row.verdict == "honestly_absent") for row in mine)
     return "passed" if mine and good else "failed"
+
+
+def _excused(row: CaseResult) -> bool:
+    """A case of the truth table itself: honest absence is as good as presence."""
+    return row.optional and row.verdict in ("honestly_absent", "experimental")
+
+
+def _first(bad: list[CaseResult], says: str) -> str:
+    count = "1 core case" if len(bad) == 1 else f"{len(bad)} core cases"
+    reason = f" ({bad[0].reason[:300]})" if bad[0].reason and bad[0].verdict != "honestly_absent" else ""
+    return f"{count} {says}, the first is {bad[0].id}{reason}"
 
 
 def _level(
@@ -64,13 +75,12 @@ def _level(
         ("failed", "failed"),
         ("blocked", "could not be tried"),
         ("engine_error", "met an error of the suite itself"),
+        ("honestly_absent", "asked for what the backend does not declare"),
+        ("experimental", "rested on operations declared as experimental, which count for no level"),
     ):
-        bad = [row.id for row in rows if row.bundle == CORE and row.verdict == verdict]
+        bad = [row for row in rows if row.bundle == CORE and row.verdict == verdict and not _excused(row)]
         if bad:
-            return "none", f"{len(bad)} core cases {says}, the first is {bad[0]}"
-    absent = [row.id for row in rows if row.bundle == CORE and row.verdict == "honestly_absent" and not row.optional]
-    if absent:
-        return "none", f"{len(absent)} core cases need what the backend does not declare, the first is {absent[0]}"
+            return "none", _first(bad, says)
     failing = [name for name, state in bundles.items() if name != CORE and state == "failed"]
     if failing:
         return "core", f"not extended: the bundle {failing[0]} is not passed whole"

@@ -68,6 +68,10 @@ class Witness:
         """The practice page on a screen, reporting under a token."""
         return f"{self.base}/practice?screen={screen}&witness={self.address(token)}"
 
+    def detour(self, screen: str, token: str) -> str:
+        """An address that leads to `page` by a redirect."""
+        return self.page(screen, token).replace("/practice?", "/detour?", 1)
+
     def reports(self, token: str) -> list[Report]:
         """What was reported so far, in order."""
         with self._changed:
@@ -105,6 +109,12 @@ class Witness:
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
         path = urlsplit(handler.path).path
+        if path == "/detour":
+            handler.send_response(302)
+            handler.send_header("Location", handler.path.replace("/detour?", "/practice?", 1))
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            return
         name = {"/practice": "practice.html", "/practice.json": "practice.json"}.get(path)
         if name is None:
             handler.send_response(404)

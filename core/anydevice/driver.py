@@ -297,7 +297,10 @@ class Pointer(Capability):
         raise _undeclared("pointer", "drag")
 
     async def wheel(self, point: Point, *, dx: float = 0.0, dy: float = 0.0) -> Acted:
-        """Turns the wheel over `point`; positive `dy` shows what lies further down, in points."""
+        """Turns the wheel over `point`; positive `dy` shows what lies further down, in points.
+
+        `Acted.verified` says whether what scrolls there was seen to scroll, `Acted.data["moved"]` how far: [x, y].
+        """
         raise _undeclared("pointer", "wheel")
 
 

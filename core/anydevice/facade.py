@@ -18,6 +18,7 @@ class Facade(Protocol):
 
     Attributes:
         name: What a client asks for at connect, e.g. `mcp`.
+        options: Optional: names of the options it takes; the daemon refuses any other at connect.
     """
 
     name: str

@@ -71,6 +71,15 @@ class Backends:
         self.platforms = platform_words(entry.manifest for entry in self.entries.values())
         self._made = None
 
+    def remove(self, name: str) -> None:
+        """Takes a backend that was added out again; whoever added it closes it."""
+        entry = self.entries.pop(name, None)
+        if entry is None:
+            return
+        self.records.remove(entry.record)
+        self.platforms = platform_words(entry.manifest for entry in self.entries.values())
+        self._made = None
+
     def manifest(self, backend: str) -> Manifest:
         """The manifest of a backend.
 

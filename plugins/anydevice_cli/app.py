@@ -83,7 +83,7 @@ class Root(click.Group):
 
         known = [*_OWN, *self.catalogue.commands, *self.catalogue.aliases]
         near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "anydevice --help lists all commands."
+        hint = f"Did you mean {near[0]}?" if near else "anydevice --help lists all commands."
         raise UnknownCommand(f"There is no command {name[:60]!r}.", nearest=near, hint=hint)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -180,4 +180,10 @@ def _usage(error: click.UsageError) -> dict[str, Any]:
 
 
 def _failed(message: str) -> Mapping[str, Any]:
-    return {"code": "internal", "message": message, "retryable": False, "hint": "", "details": {}}
+    return {
+        "code": "internal",
+        "message": message,
+        "retryable": False,
+        "hint": "",
+        "details": {"incident": "command line"},
+    }

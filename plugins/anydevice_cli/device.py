@@ -12,6 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from anydevice_schemas.errors import PathNotFound, PathRefused
+
 from . import output, remote
 from .words import Words, WordsError, read_json
 
@@ -202,6 +204,8 @@ class _Ours(click.Option):
 def in_short(text: str) -> str:
     """The first clause of a summary; for lists of commands."""
     head = re.split(r"[.:;](?: |$)| \(", text, maxsplit=1)[0]
+    if len(head) > 60:
+        head = head.partition(", ")[0]
     return head if len(head) <= 90 else head[: head.rfind(" ", 0, 90)] + " …"
 
 
@@ -209,17 +213,20 @@ def copy_artefact(answer: Mapping[str, Any], path: str) -> None:
     """Copies the first file an answer made to a path of the person's choice, replacing what is there.
 
     Raises:
-        click.ClickException: There is no file, or it cannot be written there.
+        PathNotFound: There is no such folder, or the answer brings no file.
+        PathRefused: It cannot be written there.
     """
     artefacts = answer.get("artefacts") or []
     if not artefacts or not artefacts[0].get("path"):
-        raise click.ClickException("the answer brings no file to copy")
+        raise PathNotFound("The answer brings no file to copy.", path=path)
     temporary = f"{path}.part"
     try:
         shutil.copyfile(artefacts[0]["path"], temporary)
         os.replace(temporary, path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise PathNotFound(f"{path}: {error.strerror}.", path=path) from error
     except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror}") from error
+        raise PathRefused(f"{path}: {error.strerror}.", path=path, roots=[]) from error
 
 
 def _progress(as_json: bool) -> Callable[[float | None, str], None] | None:

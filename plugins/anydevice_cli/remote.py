@@ -40,7 +40,7 @@ class Catalogue:
         try:
             with open(os.path.join(home_path(), "data", "catalogue.json"), encoding="utf-8") as file:
                 return Catalogue(json.load(file))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return Catalogue({})
 
 

@@ -193,9 +193,7 @@ def _capabilities(data: Row) -> list[str]:
 
 
 def _snapshot(data: Row) -> list[str]:
-    head = " ".join(clean(str(data[key])) for key in ("title", "location") if data.get(key))
-    lines = [head] if head else []
-    lines += [clean(line) for line in str(data.get("text", "")).splitlines()]
+    lines = [clean(line) for line in str(data.get("text", "")).splitlines()]
     rest = {key: value for key, value in data.items() if key not in ("title", "location", "text", "tree")}
     return lines + _fields(rest)
 

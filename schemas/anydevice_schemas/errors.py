@@ -461,6 +461,7 @@ class FocusUnavailable(HostError):
     code = "focus_unavailable"
     retryable_default = True
     recovery = ("holder", "fix")
+    hint_default = "Do what details.fix says, then repeat the call."
 
 
 class HostAtCapacity(HostError):
@@ -478,6 +479,7 @@ class MachineUnreachable(HostError):
     code = "machine_unreachable"
     retryable_default = True
     recovery = ("machine", "last_seen")
+    hint_default = "Start or reconnect the machine, call devices, then repeat the call."
 
 
 class UpstreamUnavailable(HostError):
@@ -485,6 +487,7 @@ class UpstreamUnavailable(HostError):
 
     code = "upstream_unavailable"
     recovery = ("upstream", "enable_hint")
+    hint_default = "Do what details.enable_hint says, then repeat the call."
 
 
 # --- policy ---------------------------------------------------------------------------------------
@@ -515,6 +518,7 @@ class Refused(PolicyError):
 
     code = "refused"
     recovery = ("reason", "alternative")
+    hint_default = "Take the alternative named in details; the same call is refused again."
 
 
 class PathNotFound(PolicyError):
@@ -522,6 +526,7 @@ class PathNotFound(PolicyError):
 
     code = "path_not_found"
     recovery = ("path",)
+    hint_default = "Give a path that exists."
 
 
 class PathRefused(PolicyError):
@@ -529,6 +534,7 @@ class PathRefused(PolicyError):
 
     code = "path_refused"
     recovery = ("path", "roots")
+    hint_default = "Use a path below one of details.roots."
 
 
 # --- the run --------------------------------------------------------------------------------------
@@ -553,6 +559,7 @@ class CallCancelled(RunError):
     code = "cancelled"
     retryable_default = True
     recovery = ("by",)
+    hint_default = "Call appstate to see how far it came, then repeat the call if it is still wanted."
 
 
 class ConnectionLost(RunError):

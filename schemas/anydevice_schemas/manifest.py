@@ -64,6 +64,10 @@ class Practice(Word):
         default="app", description="app: the installed practice app; url: the page the suite serves."
     )
     app: str = Field(default=APP_ID, description="Id of the practice app.")
+    devices: list[str] = Field(
+        default_factory=list,
+        description="Ids of the devices that take part when none is asked for, best first; empty = any.",
+    )
     prepare: list[HostStep] = Field(
         default_factory=list, description="Host commands that make a second device, before the run."
     )

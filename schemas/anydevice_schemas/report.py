@@ -12,6 +12,8 @@ Verdict = Literal[
     "passed", "failed", "honestly_absent", "blocked", "engine_error", "not_run", "not_yet_judged", "experimental"
 ]
 Level = Literal["none", "core", "extended", "partial"]
+Ended = Literal["finished", "not_loaded", "died", "stopped"]
+"""How a run ended: by itself, never started, with its process, or because it was out of time."""
 
 
 class Step(Word):
@@ -54,13 +56,15 @@ class ClassResult(Word):
 
 
 class Subject(Word):
-    """The backend that was judged."""
+    """What was judged: a backend, or a lease store."""
 
-    backend: str
+    kind: Literal["backend", "store"] = "backend"
+    backend: str = Field(description="Name of the backend; of a store, `module:factory`.")
     distribution: str
     version: str
     contract: str
     manifest_hash: str
+    distribution_hash: str = Field(default="", description="Over the installed distribution's own list of its files.")
     extra_operations: list[str] = Field(
         default_factory=list, description="Operations of its own, which this catalogue does not judge."
     )
@@ -79,8 +83,18 @@ class ConformanceReport(Word):
     self_reported: bool = Field(
         default=True, description="Run by whoever ships the backend; vendor code ran in the same process."
     )
-    started: str
+    level: Level = Field(description="The lowest level of all classes that were asked for.")
+    why: str = Field(description="Why it is this one.")
+    ended: Ended = "finished"
+    started: str = Field(description="UTC, ISO 8601.")
     seconds: float
     host: dict[str, str] = Field(default_factory=dict)
+    narrowed_to: str | None = Field(default=None, description="The device that was asked for; only its class is judged.")
+    not_judged: list[str] = Field(default_factory=list, description="Declared classes that were not asked for.")
+    passed_through: list[str] = Field(
+        default_factory=list, description="Names of variables and settings that were let into the sealed run."
+    )
+    remarks: list[str] = Field(default_factory=list, description="What is odd about the run itself.")
+    output: str = Field(default="", description="The end of what the run printed; untrusted.")
     classes: list[ClassResult]
     cases: list[CaseResult]

@@ -86,9 +86,9 @@ async def test_disabled_covered_missing_and_stale_are_refused_and_touch_nothing(
     missing = await phone.refused("press", target="Incremet", timeoutMs=0)
     assert missing["code"] == "element_not_found"
     assert any(near["name"] == "Increment" for near in missing["nearest_matches"])
-    ref = (await phone("find", query="Sign in with Apple")).data["matches"][0]["ref"]
-    phone.screen.remove(phone.screen.named("Sign in with Apple"))
-    phone.screen.add(FakeElement("button", "Sign in with Apple", Rect(200, 320, 170, 40)))
+    ref = (await phone("find", query="Sign in with a passkey")).data["matches"][0]["ref"]
+    phone.screen.remove(phone.screen.named("Sign in with a passkey"))
+    phone.screen.add(FakeElement("button", "Sign in with a passkey", Rect(200, 320, 170, 40)))
     stale = await phone.refused("press", target=ref)
     assert stale["code"] == "stale_ref" and stale["family"] == "element_not_found"
     assert phone.screen.journal == []

@@ -56,7 +56,7 @@ def names(tree: Tree, text: str) -> list[str]:
 # --- texts --------------------------------------------------------------------------------------------
 
 
-SIGN_IN = tree((0, "button", "Sign in with Apple"), (0, "button", "Sign in"), (0, "button", "Sign in with Google"))
+SIGN_IN = tree((0, "button", "Sign in with a passkey"), (0, "button", "Sign in"), (0, "button", "Sign in with Google"))
 
 
 def test_exact_wins_over_partial() -> None:
@@ -64,13 +64,13 @@ def test_exact_wins_over_partial() -> None:
 
 
 def test_partial_counts_only_when_no_exact_match_exists() -> None:
-    assert names(SIGN_IN, "with apple") == ["button Sign in with Apple"]
+    assert names(SIGN_IN, "with apple") == ["button Sign in with a passkey"]
     assert len(names(SIGN_IN, "with")) == 2
 
 
 def test_filters_apply_before_exact_beats_partial() -> None:
-    screen = tree((0, "heading", "Sign in"), (0, "button", "Sign in with Apple"))
-    assert names(screen, 'label="Sign in" role=button') == ["button Sign in with Apple"]
+    screen = tree((0, "heading", "Sign in"), (0, "button", "Sign in with a passkey"))
+    assert names(screen, 'label="Sign in" role=button') == ["button Sign in with a passkey"]
 
 
 @pytest.mark.parametrize("text", ["SIGN IN", "  sign \t in ", "Ｓｉｇｎ ｉｎ", "sign\u00a0in"])

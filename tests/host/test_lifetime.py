@@ -156,6 +156,19 @@ def test_a_call_that_runs_while_the_daemon_stops_is_answered(home: Home) -> None
     assert mark.read_text().split() == ["started", "cancelled"]
 
 
+def test_a_client_that_does_not_read_does_not_hold_up_the_stop(home: Home) -> None:
+    home.serve()
+    wire = home.hello()
+    for number in range(20):
+        wire.send({"id": number, "call": "say", "arguments": {"text": "x" * 500_000}})
+    assert home.hello().ask({"id": 1, "call": "say", "arguments": {"text": "hi"}})["answer"]["ok"]
+    os.kill(home.pid, signal.SIGTERM)
+    found = home.record
+    assert found is not None
+    eventually(lambda: not record.lives(found), "the daemon ends", seconds=15)
+    assert "stop_took_too_long" not in home.log()
+
+
 def test_a_program_that_comes_while_the_old_daemon_still_closes_gets_the_new_one(home: Home) -> None:
     source = (home.plugins / "fake_vendor" / "__init__.py").read_text()
     source += "\n    async def aclose(self):\n        import anyio\n        await anyio.sleep(1.5)\n"

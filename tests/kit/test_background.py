@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+import sniffio
 
 from anydevice.kit import background
 
@@ -13,6 +14,10 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+async def test_the_loop_is_the_one_asked_for(anyio_backend: str) -> None:
+    assert sniffio.current_async_library() == anyio_backend
 
 
 async def test_work_goes_on_after_the_call_that_started_it() -> None:

@@ -92,7 +92,8 @@ async def test_stop_ends_a_group_that_ignores_term_and_reaps_it() -> None:
     code = (
         "import os, signal, subprocess, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        f"subprocess.Popen([{PYTHON!r}, '-c', 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)'])\n"
+        f"subprocess.Popen([{PYTHON!r}, '-c', "
+        "'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)'])\n"
         "os.write(2, b'ready'); time.sleep(60)\n"
     )
     child = await processes.start([PYTHON, "-c", code])
@@ -130,9 +131,7 @@ async def test_only_the_end_of_stderr_is_kept() -> None:
 
 async def test_descriptors_are_passed_under_their_numbers() -> None:
     reading, writing = os.pipe()
-    child = await processes.start(
-        [PYTHON, "-c", f"import os; os.write({writing}, b'through')"], pass_fds=(writing,)
-    )
+    child = await processes.start([PYTHON, "-c", f"import os; os.write({writing}, b'through')"], pass_fds=(writing,))
     os.close(writing)
     await child.wait()
     assert os.read(reading, 100) == b"through"

@@ -94,7 +94,7 @@ class Home:
 
     def json(self, *argv: str, code: int = 0, **options: Any) -> dict[str, Any]:
         """Runs the command line with `--json`; exactly one object comes out, and the exit code is as expected."""
-        done = self.cli(*argv, "--json", **options)
+        done = self.cli("--json", *argv, **options)
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         lines = done.stdout.splitlines()
         assert len(lines) == 1, done.stdout

@@ -54,7 +54,9 @@ async def test_the_click_that_opens_a_dialog_tells_it(
         ("prompt('x', 'preset')", False, None, None),
     ],
 )
-async def test_the_page_gets_the_answer(web: Web, site: Site, script: str, accept: bool, text: str | None, answer: Any) -> None:
+async def test_the_page_gets_the_answer(
+    web: Web, site: Site, *, script: str, accept: bool, text: str | None, answer: Any
+) -> None:
     await open_dialog(web, script)
     acted = await (web.driver.alerts.accept(text) if accept else web.driver.alerts.dismiss())
     assert (acted.method, acted.verified) == ("dialog", True)

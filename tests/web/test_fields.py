@@ -81,14 +81,19 @@ async def test_set_values_tell_the_page_once_each(web: Web, site: Site) -> None:
 
 
 async def test_what_a_page_cuts_or_changes_is_not_verified(web: Web) -> None:
-    tree = await web.show("<input id=t maxlength=3><input id=u><script>u.oninput = () => u.value = u.value.toUpperCase()</script>")
+    tree = await web.show(
+        "<input id=t maxlength=3><input id=u><script>u.oninput = () => u.value = u.value.toUpperCase()</script>"
+    )
     cut = await web.driver.elements.set_text(key_of(one(tree, id="t")), "abcdef")
     assert (cut.verified, cut.data["actual"]) == (False, "abc")
     changed = await web.driver.elements.set_text(key_of(one(tree, id="u")), "abc")
     assert (changed.verified, changed.data["actual"]) == (False, "ABC")
 
 
-SELECT = "<select id=t{more}><option value=1>One<option value=2>Two<option value=3 disabled>Three<option value=4>One more</select>"
+SELECT = (
+    "<select id=t{more}><option value=1>One<option value=2>Two<option value=3 disabled>Three"
+    "<option value=4>One more</select>"
+)
 
 
 @pytest.mark.parametrize(("text", "value"), [("Two", "2"), ("two", "2"), ("4", "4"), ("One more", "4")])
@@ -136,7 +141,9 @@ async def test_editable_regions_are_replaced_whole(web: Web, before: str, text: 
     tree = await web.write(f"<div id=t contenteditable>{before}</div>")
     acted = await web.driver.elements.set_text(key_of(one(tree, id="t")), text)
     assert acted.verified is True, acted.data
-    lines = [line for line in (await web.evaluate("document.getElementById('t').innerText")).split("\n") if line.strip()]
+    lines = [
+        line for line in (await web.evaluate("document.getElementById('t').innerText")).split("\n") if line.strip()
+    ]
     assert lines == [line for line in text.split("\n") if line]
 
 
@@ -217,7 +224,9 @@ async def test_a_secret_never_leaves_the_page(web: Web, html: str) -> None:
         await web.evaluate("0")  # from the next message on it is overheard
         # Built in the page, so that the secret does not cross on its way in either.
         made = html.replace(SECRET, "SECRET")
-        await web.evaluate(f"void (document.body.innerHTML = {made!r}.replace('SECRET', ['hunter2', 'correct', 'horse'].join('-')))")
+        await web.evaluate(
+            f"void (document.body.innerHTML = {made!r}.replace('SECRET', ['hunter2', 'correct', 'horse'].join('-')))"
+        )
         tree = await web.tree()
         node = one(tree, id="t")
         assert (node.secure, node.value) == (True, None)

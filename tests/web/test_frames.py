@@ -15,7 +15,10 @@ BUTTON = (
     "<style>body{margin:0}</style><button style='position:absolute;left:30px;top:20px;width:80px;height:40px'>inside"
     "</button><script>(self.tellAll || parent.tellAll)(document, 'click')</script>"
 )
-FRAMED = "<style>body{{margin:0}}</style><iframe id=f style='position:absolute;left:100px;top:50px;width:300px;height:200px;{style}' {how}></iframe>"
+FRAMED = (
+    "<style>body{{margin:0}}</style><iframe id=f style='position:absolute;left:100px;top:50px;width:300px;height:200px;"
+    "{style}' {how}></iframe>"
+)
 
 
 def sources(site: Site, html: str) -> dict[str, str]:
@@ -81,7 +84,11 @@ async def test_nested_frames_add_up(web: Web, site: Site, outer: str, inner: str
     tree = await web.show(html)
     node = one(tree, "inside")
     assert node.rect == Rect(10 + 1 + 100 + 7 + 30, 40 + 10 + 1 + 50 + 7 + 20, 80, 40)
-    assert [tree.nodes[index].role for index in tree.ancestors(tree.nodes.index(node))] == ["frame", "frame", "document"]
+    assert [tree.nodes[index].role for index in tree.ancestors(tree.nodes.index(node))] == [
+        "frame",
+        "frame",
+        "document",
+    ]
     await web.click(node)
     assert len(await site.wait("click")) == 1
 
@@ -91,7 +98,8 @@ async def test_what_the_page_around_a_frame_hides_of_it_is_off_screen_and_is_rev
     web: Web, site: Site, kind: str
 ) -> None:
     inner = "<style>body{margin:0}</style><div style='height:900px'>tall</div><button>low</button>"
-    html = f"<div style='height:2000px'>far</div><iframe style='width:300px;height:150px' {sources(site, inner)[kind]}></iframe>"
+    how = sources(site, inner)[kind]
+    html = f"<div style='height:2000px'>far</div><iframe style='width:300px;height:150px' {how}></iframe>"
     tree = await web.show(html)
     node = one(tree, "low")
     assert "offscreen" in node.states
@@ -108,7 +116,9 @@ async def test_what_the_page_around_a_frame_hides_of_it_is_off_screen_and_is_rev
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_frame_inside_a_clipped_box_shows_only_what_the_box_shows(web: Web, site: Site, kind: str) -> None:
-    inner = "<style>body{margin:0}</style><button style='width:200px;height:100px'>half</button><br><button>gone</button>"
+    inner = (
+        "<style>body{margin:0}</style><button style='width:200px;height:100px'>half</button><br><button>gone</button>"
+    )
     html = (
         "<style>body{margin:0}</style><div style='width:100px;height:60px;overflow:hidden'>"
         f"<iframe style='border:0;width:300px;height:300px' {sources(site, inner)[kind]}></iframe></div>"
@@ -137,7 +147,9 @@ async def test_a_veil_in_the_page_over_a_frame_covers_what_is_inside(web: Web, s
 async def test_a_veil_in_the_middle_document_covers_too(web: Web, site: Site) -> None:
     deep = site.page(BUTTON)
     middle = site.other(
-        site.page(FRAMED.format(style="", how=f"src='{deep}'") + "<div id=between style='position:fixed;inset:0'>b</div>")
+        site.page(
+            FRAMED.format(style="", how=f"src='{deep}'") + "<div id=between style='position:fixed;inset:0'>b</div>"
+        )
     )
     tree = await web.show(f"<iframe style='width:700px;height:500px' src='{middle}'></iframe>")
     probe = await web.driver.elements.probe(key_of(one(tree, "inside")))

@@ -111,7 +111,9 @@ async def test_keys_of_another_tab_are_refused_and_good_again_when_it_is_selecte
     await web.open(site.page("<button>second tab</button>"), new=True)
     error = await refused(web, node)
     assert error.details["reason"] == "it is in another tab"
-    await web.driver.tabs.select("t1" if (await web.driver.apps.list())[0].id == "t1" else (await web.driver.apps.list())[0].id)
+    await web.driver.tabs.select(
+        "t1" if (await web.driver.apps.list())[0].id == "t1" else (await web.driver.apps.list())[0].id
+    )
     assert (await web.driver.elements.probe(key_of(node))).node.name == "first tab"
 
 

@@ -13,7 +13,9 @@ from .site import Site
 from .web import Web, key_of, one
 
 pytestmark = [pytest.mark.anyio, pytest.mark.chromium]
-FIELD = "<textarea id=t autofocus></textarea><script>tellAll(document, 'keydown', 'keyup', 'keypress', 'input')</script>"
+FIELD = (
+    "<textarea id=t autofocus></textarea><script>tellAll(document, 'keydown', 'keyup', 'keypress', 'input')</script>"
+)
 
 
 async def show_field(web: Web) -> None:
@@ -45,10 +47,12 @@ async def show_field(web: Web) -> None:
     ],
 )
 async def test_a_chord_reaches_the_page_with_its_key_code_and_modifiers(
-    web: Web, site: Site, chord: str, key: str, code: str, number: int, mods: str
+    web: Web, site: Site, *, chord: str, key: str, code: str, number: int, mods: str
 ) -> None:
     await web.write("<textarea id=t></textarea>")
-    await web.evaluate("tellAll(document, 'keydown', 'keyup'); document.addEventListener('keydown', e => e.preventDefault())")
+    await web.evaluate(
+        "tellAll(document, 'keydown', 'keyup'); document.addEventListener('keydown', e => e.preventDefault())"
+    )
     site.told.clear()
     await web.driver.keys.press(chord)
     down = [data for data in site.data("keydown") if data["code"] == code]

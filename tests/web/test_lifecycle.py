@@ -106,7 +106,9 @@ async def test_two_browsers_at_once_never_mix(backend: WebBackend, shared_site: 
 
 async def test_a_named_profile_keeps_its_state_a_fresh_one_does_not(backend: WebBackend, shared_site: Site) -> None:
     await anyio.to_thread.run_sync(backend.profiles.add_profile, "kept", "chromium")
-    url = shared_site.page("<script>tell('before', localStorage.mark || null); localStorage.mark = 'been here'</script>")
+    url = shared_site.page(
+        "<script>tell('before', localStorage.mark || null); localStorage.mark = 'been here'</script>"
+    )
     for device, expected in (("chromium:kept", [None, "been here"]), ("chromium", [None, None])):
         shared_site.told.clear()
         driver = await connect(backend, device)
@@ -237,7 +239,9 @@ def test_no_sandbox_is_given_up_only_as_root() -> None:
     assert "--headless" not in command_line(Launch("/x", Path("/p"), Path("/d"), "chromium", False))
 
 
-def test_browsers_are_found_on_the_path_and_where_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_browsers_are_found_on_the_path_and_where_the_settings_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("google-chrome", "microsoft-edge-stable"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -316,6 +320,7 @@ async def test_a_running_browser_is_attached_to_and_left_running(
         with pytest.raises(ConnectionLost), anyio.fail_after(5):
             while True:
                 await again.apps.state()
+                await anyio.sleep(0.01)
         assert [loss["kind"] for loss in again.losses()] == ["connection_lost"]
         assert (await rows(backend))["endpoint:theirs"].state == "offline"
 

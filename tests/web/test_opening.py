@@ -84,6 +84,13 @@ async def test_an_address_that_cannot_be_reached_is_not_found(web: Web, url: str
     assert url not in caught.value.message + caught.value.hint
 
 
+async def test_a_page_that_asks_for_a_login_is_not_opened_and_the_status_is_told(web: Web, site: Site) -> None:
+    url = site.serve("/login", lambda r: send(r, b"no", status=401, WWW_Authenticate='Basic realm="here"'))
+    with pytest.raises(AppNotFound) as caught:
+        await web.open(url)
+    assert caught.value.details["status"] == 401
+
+
 async def test_after_a_failed_open_the_next_one_works(web: Web, site: Site) -> None:
     with pytest.raises(AppNotFound):
         await web.open("http://nosuch.invalid/")
@@ -105,7 +112,9 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
 
 
-async def test_a_server_that_never_answers_is_a_timeout_and_loading_is_stopped(web: Web, site: Site, silent: str) -> None:
+async def test_a_server_that_never_answers_is_a_timeout_and_loading_is_stopped(
+    web: Web, site: Site, silent: str
+) -> None:
     await web.show("<button>still here</button>")
     with pytest.raises(CallTimeout) as caught:
         await web.open(silent, deadline=0.7)
@@ -147,7 +156,9 @@ async def test_a_click_that_sends_a_form_waits_too(web: Web, site: Site) -> None
 
 
 async def test_a_click_that_changes_the_address_only_says_so(web: Web) -> None:
-    tree = await web.show("<button onclick=\"history.pushState({}, '', '/pushed')\">push</button><a href='#part'>hash</a>")
+    tree = await web.show(
+        "<button onclick=\"history.pushState({}, '', '/pushed')\">push</button><a href='#part'>hash</a>"
+    )
     acted = await web.click(one(tree, "push"))
     assert [(h.kind, h.data["same_document"]) for h in acted.happenings] == [("navigated", True)]
     assert acted.happenings[0].data["url"].endswith("/pushed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from anydevice_schemas import Point
@@ -11,7 +13,10 @@ from .site import Site
 from .web import Web, one
 
 pytestmark = [pytest.mark.anyio, pytest.mark.chromium]
-PAD = "<style>body{{margin:0}}</style><div id=pad style='width:400px;height:400px;background:#eee'></div><script>tellAll(pad, {kinds})</script>"
+PAD = (
+    "<style>body{{margin:0}}</style><div id=pad style='width:400px;height:400px;background:#eee'></div>"
+    "<script>tellAll(pad, {kinds})</script>"
+)
 
 
 def pad(*kinds: str) -> str:
@@ -49,7 +54,10 @@ async def test_holding_keeps_the_button_down(web: Web, site: Site) -> None:
 
 
 async def test_moving_leaves_the_pointer_there(web: Web) -> None:
-    await web.show("<style>body{margin:0} #m{display:none} #h:hover #m{display:block}</style><div id=h>Menu<button id=m>Item</button></div>")
+    await web.show(
+        "<style>body{margin:0} #m{display:none} #h:hover #m{display:block}</style>"
+        "<div id=h>Menu<button id=m>Item</button></div>"
+    )
     await web.driver.pointer.move(Point(10, 10))
     assert one(await web.tree(), "Item").role == "button"
 
@@ -64,12 +72,14 @@ async def test_dragging_moves_in_steps_with_the_button_down(web: Web, site: Site
     [path] = site.data("path")
     assert path[-1] == [310, 220]
     assert len(path) >= 7
-    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(path, path[1:], strict=False))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(path))
     assert acted.data["html_drag"] is False
 
 
 async def test_a_slider_is_dragged(web: Web) -> None:
-    tree = await web.show("<style>body{margin:0}</style><input id=s type=range min=0 max=100 value=0 style='width:400px;margin:0'>")
+    tree = await web.show(
+        "<style>body{margin:0}</style><input id=s type=range min=0 max=100 value=0 style='width:400px;margin:0'>"
+    )
     rect = one(tree, id="s").rect
     assert rect is not None
     await web.driver.pointer.drag(Point(rect.x + 8, rect.center.y), Point(rect.x + 300, rect.center.y), seconds=0.1)
@@ -78,7 +88,8 @@ async def test_a_slider_is_dragged(web: Web) -> None:
 
 DND = (
     "<style>body{margin:0} div{position:absolute;width:100px;height:100px}</style>"
-    "<div id=card draggable=true style='left:0;top:0'>card</div><div id=zone style='left:300px;top:200px'>zone</div><script>"
+    "<div id=card draggable=true style='left:0;top:0'>card</div>"
+    "<div id=zone style='left:300px;top:200px'>zone</div><script>"
     "card.ondragstart = e => { e.dataTransfer.setData('text/plain', 'payload'); tell('start') };"
     "zone.ondragenter = e => { e.preventDefault(); tell('enter') }; zone.ondragover = e => e.preventDefault();"
     "zone.ondrop = e => { e.preventDefault(); tell('drop', e.dataTransfer.getData('text/plain')) };"
@@ -141,8 +152,9 @@ async def test_a_tap_is_a_touch_and_a_click(web: Web, site: Site) -> None:
 
 async def test_a_held_touch_stays_down(web: Web, site: Site) -> None:
     await web.show(
-        "<div id=pad style='width:99px;height:99px'></div><script>let t; const on = (kind, f) => pad.addEventListener(kind, f);"
-        "on('touchstart', () => t = performance.now()); on('touchend', () => tell('held', performance.now() - t))</script>"
+        "<div id=pad style='width:99px;height:99px'></div><script>let t;"
+        "const on = (kind, f) => pad.addEventListener(kind, f); on('touchstart', () => t = performance.now());"
+        "on('touchend', () => tell('held', performance.now() - t))</script>"
     )
     await web.driver.touch.hold(Point(40, 40), seconds=0.4)
     assert 350 <= (await site.wait("held"))[0] < 2000
@@ -171,11 +183,12 @@ async def test_a_touch_drag_rests_before_it_moves(web: Web, site: Site) -> None:
 async def test_two_fingers_pinch(web: Web, site: Site) -> None:
     await web.show(
         "<div id=pad style='width:600px;height:400px;touch-action:none'></div><script>let most = 0, first, last;"
-        "const gap = e => Math.hypot(e.touches[0].clientX - e.touches[1].clientX, e.touches[0].clientY - e.touches[1].clientY);"
+        "const gap = e => Math.hypot(e.touches[0].clientX - e.touches[1].clientX, e.touches[0].clientY -"
+        " e.touches[1].clientY);"
         "const on = (kind, g) => pad.addEventListener(kind, g, {passive: false});"
         "on('touchmove', e => { e.preventDefault(); most = Math.max(most, e.touches.length); if (e.touches.length == 2)"
-        " { first ??= gap(e); last = gap(e) } }); on('touchend', e => { if (!e.touches.length) tell('pinch', {most, first, last}) })"
-        "</script>"
+        " { first ??= gap(e); last = gap(e) } });"
+        "on('touchend', e => { if (!e.touches.length) tell('pinch', {most, first, last}) })</script>"
     )
     fingers = [[Point(250, 200), Point(100, 200)], [Point(350, 200), Point(500, 200)]]
     await web.driver.touch.multi_touch(fingers, seconds=0.2)
@@ -185,3 +198,13 @@ async def test_two_fingers_pinch(web: Web, site: Site) -> None:
     assert pinch["last"] > 350
     with pytest.raises(InvalidArgument):
         await web.driver.touch.multi_touch([], seconds=0.1)
+
+
+async def test_a_file_dialog_is_told_and_never_waits_for_a_person(web: Web, site: Site) -> None:
+    tree = await web.show(
+        "<input id=f type=file multiple aria-label=Files><button onclick=\"tell('pressed')\">next</button>"
+    )
+    acted = await web.click(one(tree, "Files"))
+    assert [(h.kind, h.data["multiple"], h.data["opened"]) for h in acted.happenings] == [("file_chooser", True, False)]
+    await web.click(one(tree, "next"))
+    assert site.kinds() == ["pressed"]

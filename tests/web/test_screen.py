@@ -17,7 +17,8 @@ from .web import FLAGS, Web, running_web
 
 pytestmark = [pytest.mark.anyio, pytest.mark.chromium]
 PAGE = (
-    "<style>body{margin:0;background:#fff}div{position:absolute}</style><div style='left:0;top:0;width:1px;height:3000px'></div>"
+    "<style>body{margin:0;background:#fff}div{position:absolute}</style>"
+    "<div style='left:0;top:0;width:1px;height:3000px'></div>"
     "<div style='left:100px;top:200px;width:50px;height:40px;background:#f00'></div>"
     "<div style='left:100px;top:1500px;width:50px;height:40px;background:#00f'></div>"
 )
@@ -30,8 +31,8 @@ async def pixels(web: Web, image: Image, *places: tuple[int, int]) -> list[tuple
     script = (
         f"(async () => {{ const bits = await createImageBitmap(await (await fetch('{url}')).blob());"
         "const canvas = new OffscreenCanvas(bits.width, bits.height); const pen = canvas.getContext('2d');"
-        f"pen.drawImage(bits, 0, 0); return {[list(p) for p in places]}.map(([x, y]) => [...pen.getImageData(x, y, 1, 1).data]"
-        ".slice(0, 3)) })()"
+        "pen.drawImage(bits, 0, 0);"
+        f"return {[list(p) for p in places]}.map(([x, y]) => [...pen.getImageData(x, y, 1, 1).data].slice(0, 3)) }})()"
     )
     return [tuple(colour) for colour in await web.evaluate(script)]
 
@@ -80,7 +81,8 @@ async def test_an_empty_area_is_refused(web: Web) -> None:
 
 async def test_a_page_that_never_rests_is_drawn_and_read(web: Web) -> None:
     await web.show(
-        "<style>@keyframes k{to{transform:rotate(360deg)}}#s{animation:k 1s linear infinite}</style><div id=s>spin</div>"
+        "<style>@keyframes k{to{transform:rotate(360deg)}}#s{animation:k 1s linear infinite}</style>"
+        "<div id=s>spin</div>"
         "<p id=n></p><script>let i = 0; (function f() { n.textContent = i++; requestAnimationFrame(f) })()</script>"
     )
     assert (await web.driver.screen.image()).width == 1280
@@ -111,7 +113,9 @@ async def test_on_a_dense_screen_points_stay_points_and_the_scale_is_told(dense:
     view = (await dense.driver.screen.geometry()).viewport
     whole = await dense.driver.screen.image()
     assert (whole.width, whole.height) == (view.width * 2, view.height * 2)
-    tree = await dense.show("<style>body{margin:0}</style><button style='width:100px;height:40px' onclick='tell(`hit`)'>b</button>")
+    tree = await dense.show(
+        "<style>body{margin:0}</style><button style='width:100px;height:40px' onclick='tell(`hit`)'>b</button>"
+    )
     node = next(node for node in tree.nodes if node.name == "b")
     assert node.rect == Rect(0, 0, 100, 40)
     await dense.click(node)

@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.chromium]
 @pytest.mark.parametrize(
     "html",
     ["<button onclick=\"window.open('URL')\">open</button>", "<a target=_blank href='URL'>open</a>",
-     "<a target=_blank rel=opener href='URL'>open</a>", "<a href='#' onclick=\"open('URL', 'w', 'width=300'); return false\">open</a>"],
+     "<a target=_blank rel=opener href='URL'>open</a>",
+     "<a href='#' onclick=\"open('URL', 'w', 'width=300'); return false\">open</a>"],
 )  # fmt: skip
 async def test_a_tab_a_click_opens_is_told_and_not_switched_to(web: Web, site: Site, html: str) -> None:
     url = site.page("<h1>popup</h1>")
@@ -51,7 +52,9 @@ async def test_a_tab_in_the_background_takes_input_and_pictures(web: Web, site: 
 
 async def test_a_tab_that_closes_itself_is_told(web: Web, site: Site) -> None:
     await web.open(site.page("<h1>opener</h1>"))
-    tree = await web.show(f"<button onclick=\"window.open('{site.page('<button onclick=window.close()>shut</button>')}')\">open</button>")
+    tree = await web.show(
+        f"<button onclick=\"window.open('{site.page('<button onclick=window.close()>shut</button>')}')\">open</button>"
+    )
     opened = (await web.click(one(tree, "open"))).happenings[0].data["tab"]
     await web.driver.tabs.select(opened)
     acted = await web.click(one(await web.tree(), "shut"))

@@ -179,7 +179,9 @@ async def test_the_focused_element_is_told_through_shadow_roots_and_frames(web: 
 
 
 async def test_a_modal_dialog_is_modal_and_what_it_covers_cannot_be_hit(web: Web) -> None:
-    tree = await web.show("<button>behind</button><dialog id=d><button>in front</button></dialog><script>d.showModal()</script>")
+    tree = await web.show(
+        "<button>behind</button><dialog id=d><button>in front</button></dialog><script>d.showModal()</script>"
+    )
     assert "modal" in one(tree, role="dialog").states
     assert one(tree, "behind").hittable is False
     assert one(tree, "in front").hittable is True
@@ -244,7 +246,9 @@ async def test_a_pointing_hand_is_clickable_only_where_it_begins(web: Web) -> No
 
 
 async def test_points_are_those_of_the_viewport_and_scrolling_moves_them(web: Web) -> None:
-    html = "<body style='margin:0'><div style='height:5000px'></div><button style='width:100px;height:40px'>low</button>"
+    html = (
+        "<body style='margin:0'><div style='height:5000px'></div><button style='width:100px;height:40px'>low</button>"
+    )
     node = one(await web.show(html), "low")
     assert node.rect == Rect(0, 5000, 100, 40)
     await web.evaluate("scrollTo(0, 4800)")
@@ -270,7 +274,8 @@ async def test_the_viewport_leaves_out_and_counts_what_is_off_screen(web: Web) -
 
 async def test_what_a_scrolling_box_hides_is_off_screen_and_what_escapes_it_is_not(web: Web) -> None:
     tree = await web.show(
-        "<div style='height:60px;overflow:auto;position:static'><div style='height:300px'>tall</div><button>clipped</button>"
+        "<div style='height:60px;overflow:auto;position:static'><div style='height:300px'>tall</div>"
+        "<button>clipped</button>"
         "<button style='position:fixed;top:300px;left:0'>fixed</button>"
         "<button style='position:absolute;top:400px;left:0'>absolute</button></div>"
     )
@@ -330,8 +335,9 @@ async def test_a_tree_can_start_at_an_element(web: Web) -> None:
 
 async def test_very_deep_pages_are_read_and_told_to_be_cut(web: Web) -> None:
     script = (
-        "<body><script>let at = document.body; for (let i = 0; i < 2000; i++) { const d = document.createElement('div');"
-        " at.append(d); at = d; } at.textContent = 'bottom';</script><button>top</button>"
+        "<body><script>let at = document.body; for (let i = 0; i < 2000; i++) {"
+        " const d = document.createElement('div'); at.append(d); at = d; } at.textContent = 'bottom';</script>"
+        "<button>top</button>"
     )
     tree = await web.show(script)
     assert one(tree, "top").role == "button"

@@ -50,9 +50,11 @@ class Web:
 
     async def write(self, html: str, *, mode: Any = "full") -> Tree:
         """Replaces what the page shows without a navigation: quicker, for pages without scripts of their own."""
-        if not self.driver.instance.browser().tabs or await self.evaluate("location.port") != str(self.site.port):
+        if not str((await self.driver.apps.state())["location"]).endswith("/scratch"):
             await self.open(self.site.page("", path="/scratch"))
-        await self.evaluate(f"document.open(); document.write({json.dumps('<!doctype html>' + html)}); document.close()")
+        await self.evaluate(
+            f"document.open(); document.write({json.dumps('<!doctype html>' + html)}); document.close()"
+        )
         return await self.tree(mode)
 
     async def open(self, url: str, **more: Any) -> Acted:

@@ -220,6 +220,8 @@ function valueOfSelect(e) {
   return chosen.join(", ");
 }
 
+const named = (e, tag) => has(e, "aria-label") || has(e, "aria-labelledby") || labelsText(e, tag) !== "";
+
 // What an element holds; null where it holds nothing, and for every secure field.
 function valueOf(e, tag, role, secure) {
   if (secure) return null;
@@ -238,6 +240,8 @@ function valueOf(e, tag, role, secure) {
       return String(e.value);
     default:
       if (editingHost(e, tag)) return gInnerText.call(e) ?? "";
+      // Read text under a label of its own: the label is its name, so the text is what it holds.
+      if (NAMED_BY_OWN_TEXT.has(role) && named(e, tag)) return contentText(e, true);
       if (["slider", "spinbutton", "progressbar", "meter", "scrollbar", "combobox"].includes(role)) {
         return attr(e, "aria-valuetext") ?? attr(e, "aria-valuenow");
       }

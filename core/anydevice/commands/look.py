@@ -60,7 +60,9 @@ async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
         root = node.key
     tree = await ctx.tree(TreeScope(mode=args.mode, root=root, max_nodes=args.max_nodes, max_depth=args.max_depth))
     ctx.here.tree = tree
-    text, cut = render(tree, level=ctx.level, max_chars=CHARS[ctx.level])
+    text, cut = render(
+        tree, level=ctx.level, max_chars=CHARS[ctx.level], off_screen=args.mode != "viewport"
+    )
     data: dict[str, Any] = {
         "text": text,
         "title": tree.title,

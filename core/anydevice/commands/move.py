@@ -61,7 +61,12 @@ class ScrollInput(Input):
         Plan(name="wheel", operations=["screen.tree", "screen.geometry", "pointer.wheel"]),
         Plan(name="swipe", operations=["screen.tree", "screen.geometry", "touch.swipe"]),
     ],
-    output={"moved": {"type": "boolean"}, "element": {"type": "object"}, "atEdge": {"type": "boolean"}},
+    output={
+        "moved": {"type": "boolean"},
+        "by": {"type": "array", "description": "How far, in points: right and down are positive."},
+        "element": {"type": "object"},
+        "atEdge": {"type": "boolean"},
+    },
     examples=[
         Example(why="One screen down", arguments={"direction": "down"}),
         Example(why="To the end", arguments={"edge": "bottom"}),
@@ -88,7 +93,8 @@ async def scroll(ctx: Context, args: ScrollInput) -> Outcome:
             actual="nothing moved: the edge is reached, or nothing scrolls here",
             hint="Scroll the other way, or name the container with target.",
         )
-    return Outcome(data={"moved": True, "by": shift.by}, verified=True, method=scroller.method)
+    data = {"moved": True, **({"by": shift.by} if shift.by else {})}
+    return Outcome(data=data, verified=True, method=scroller.method)
 
 
 async def _to_edge(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outcome:
@@ -189,7 +195,10 @@ class _Scroller:
         before = await self.ctx.tree(VISIBLE)
         place = (await self.ctx.use(Screen).geometry()).content
         if self.method == "wheel":
-            await self.ctx.use(Pointer).wheel(self.area.center, dx=dx * length, dy=dy * length)
+            acted = await self.ctx.use(Pointer).wheel(self.area.center, dx=dx * length, dy=dy * length)
+            if acted.verified:  # read back where it scrolled: nothing in a tree is as certain
+                moved = acted.data.get("moved")
+                return _Shift(True, [round(float(part), 1) for part in moved] if moved else None)
         else:
             await self._swipe(dx, dy, length)
         return await self._shift(before, place)
@@ -211,7 +220,7 @@ class _Scroller:
                 await self.ctx.pause(pause)
             now = (await self.ctx.use(Screen).geometry()).content
             after = await self.ctx.tree(VISIBLE)
-            moved = _moved(before, after)
+            moved = _moved(before, after, self.area)
             if place is not None and now is not None and (place.x, place.y) != (now.x, now.y):
                 return _Shift(True, [round(place.x - now.x, 1), round(place.y - now.y, 1)])
             if moved is not None:
@@ -219,27 +228,30 @@ class _Scroller:
         return _Shift(False)
 
 
-def _moved(before: Tree, after: Tree) -> list[float] | None:
+def _moved(before: Tree, after: Tree, area: Rect) -> list[float] | None:
     """How far elements seen in both looks moved (their median), or None when nothing moved.
 
-    Elements that came or went without any other moving count as movement only where the visible set differs.
+    Empty when it cannot be measured: of what was inside the scrolled area, most is gone and other things came.
+    What stays where it is (a header, things beside the area) does not speak against that.
     """
     places = {n.ref: n.rect for n in before.nodes if n.ref and n.rect is not None and not n.root}
     shifts: list[tuple[float, float]] = []
-    seen: set[str] = set()
     for node in after.nodes:
         old = places.get(node.ref)
         if old is None or node.rect is None or node.root:
             continue
-        seen.add(node.ref)
         if (node.rect.width, node.rect.height) == (old.width, old.height):
             shifts.append((old.x - node.rect.x, old.y - node.rect.y))
     moving = [s for s in shifts if abs(s[0]) >= 1 or abs(s[1]) >= 1]
     if moving:
         return [round(median(s[0] for s in moving), 1), round(median(s[1] for s in moving), 1)]
-    if places and not seen and any(n.ref for n in after.nodes if not n.root):
-        return []
-    return None
+    was, now = _inside(before, area), _inside(after, area)
+    return [] if now - was and len(was - now) * 2 > len(was) else None
+
+
+def _inside(tree: Tree, area: Rect) -> set[str]:
+    """Refs of the elements whose middle lies in an area."""
+    return {n.ref for n in tree.nodes if n.ref and not n.root and n.rect is not None and area.contains(n.rect.center)}
 
 
 class GestureInput(Input):

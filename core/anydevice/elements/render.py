@@ -58,7 +58,9 @@ class _Page:
         self.room -= len(text) + 1
 
 
-def render(tree: Tree, *, level: str = "default", max_chars: int = 16_000) -> tuple[str, list[str]]:
+def render(
+    tree: Tree, *, level: str = "default", max_chars: int = 16_000, off_screen: bool = False
+) -> tuple[str, list[str]]:
     """The tree as text, and what was cut from it.
 
     Hidden elements are left out, and so are off-screen ones, which are counted by direction instead; level `full` shows
@@ -69,14 +71,16 @@ def render(tree: Tree, *, level: str = "default", max_chars: int = 16_000) -> tu
         tree: A stamped tree.
         level: digest (counts and the first elements to act on), default, or full.
         max_chars: Size of the text at most, in characters; 200 or more.
+        off_screen: Show off-screen elements at every level, for a reader who asked for all of it.
 
     Returns:
         The text, and one entry for everything that was cut.
     """
     full = level == "full"
-    shown = [full or node.states.isdisjoint(("hidden", "offscreen")) for node in tree.nodes]
+    unseen = ("hidden",) if off_screen else ("hidden", "offscreen")
+    shown = [full or node.states.isdisjoint(unseen) for node in tree.nodes]
     acting = [i for i, node in enumerate(tree.nodes) if shown[i] and not node.root and interactive(node)]
-    tail = [] if full else _off_screen(tree)
+    tail = [] if full or off_screen else _off_screen(tree)
     page = _Page(max_chars - sum(len(text) + 1 for text in tail) - _RESERVE, [])
     page.add(_head(tree, len(acting)))
     cuts: list[str] = []

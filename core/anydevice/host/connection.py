@@ -73,9 +73,13 @@ async def serve_connection(daemon: Daemon, raw: SocketStream) -> None:
     """Serves one connection to its end. Never raises; a fault of it stays its own."""
     try:
         async with HostStream(raw) as stream:
-            greeting = await _greet(daemon, raw, stream)
-            if greeting is not None:
-                await _serve(daemon, stream, greeting)
+            daemon.streams.add(stream)
+            try:
+                greeting = await _greet(daemon, raw, stream)
+                if greeting is not None:
+                    await _serve(daemon, stream, greeting)
+            finally:
+                daemon.streams.discard(stream)
     except Exception as error:  # one connection's fault must not reach the others
         if not _only_hung_up(error):
             log.error("connection_failed", exc_info=error)

@@ -29,6 +29,7 @@ from . import record
 from .connection import ConnectionInfo, serve_connection
 from .logs import LogFile
 from .published import Published
+from .stream import HostStream
 
 log = structlog.get_logger("anydevice.host.daemon")
 
@@ -37,6 +38,9 @@ LOCK_WAIT = 20.0
 
 STOP_DEADLINE = 30.0
 """Seconds a stop may take before the process ends regardless."""
+
+LAST_WORDS = 1.0
+"""Seconds a stopping daemon gives a client to read what is still being sent to it."""
 
 HOUSEKEEPING = 2.0
 
@@ -60,7 +64,7 @@ class Daemon:
         router: Takes the calls.
         published: The catalogue as clients see it.
         facades: By the word a client says hello with.
-        connections: Those that are open, by their id.
+        connections: Those that said hello, by their id; `streams` are all that are open.
         started: When it came up, on the event loop's clock; `started_at` is the same in UTC, ISO 8601.
         idle: Seconds without connections and sessions after which it ends itself; 0 = never.
         stopping: Set once it is on its way out; `watchdog` then ends the process if that takes too long.
@@ -72,6 +76,7 @@ class Daemon:
         self.published = Published(router.services.catalogue, router.services.settings.data_dir)
         self.facades = find_facades(router)
         self.connections: dict[str, ConnectionInfo] = {}
+        self.streams: set[HostStream] = set()
         self.started = anyio.current_time()
         self.started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.stopping = False
@@ -99,6 +104,8 @@ class Daemon:
             group.start_soon(self._prepare)
             group.start_soon(self._accept, listener)
             await self._stop.wait()
+            for stream in self.streams:
+                stream.hurry(LAST_WORDS)
             group.cancel_scope.cancel()
 
     async def _accept(self, listener: SocketListener) -> None:

@@ -13,7 +13,6 @@ import os
 import socket
 import stat
 import struct
-import sys
 
 from ..places import make_private
 
@@ -66,7 +65,7 @@ def remove_record(home: str, pid: int) -> None:
 
 def process_start(pid: int) -> str | None:
     """When a process started, as an opaque stamp that tells it from a later one of the same id; None = gone."""
-    if sys.platform.startswith("linux"):
+    if os.path.exists("/proc/self/stat"):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
                 fields = file.read().rpartition(")")[2].split()

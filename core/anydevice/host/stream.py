@@ -16,6 +16,8 @@ SEND_DEADLINE = 30.0
 """Seconds a client may leave what it is sent unread before its connection is given up."""
 
 GONE_CHECK = 0.2
+"""Seconds between looks at a client that has ended its own direction; five times that at one that has not."""
+
 CHUNK = 65536
 
 
@@ -32,6 +34,8 @@ class HostStream(ByteStream):
         self._ahead = b""
         self._ended = anyio.Event()
         self._sending = anyio.Lock()
+        self._patience = SEND_DEADLINE
+        self._send_scope: anyio.CancelScope | None = None
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
@@ -72,13 +76,18 @@ class HostStream(ByteStream):
             BrokenResourceError: The client is gone, or did not read for too long.
         """
         async with self._sending:
-            with anyio.CancelScope(shield=True):
-                try:
-                    with anyio.fail_after(SEND_DEADLINE):
-                        await self._raw.send(item)
-                except TimeoutError:
+            with anyio.move_on_after(self._patience, shield=True) as self._send_scope:
+                await self._raw.send(item)
+            if self._send_scope.cancelled_caught:
+                with anyio.CancelScope(shield=True):
                     await self._raw.aclose()
-                    raise anyio.BrokenResourceError from None
+                raise anyio.BrokenResourceError
+
+    def hurry(self, seconds: float) -> None:
+        """From now on a client that does not read gets only this long, what is being sent to it included."""
+        self._patience = seconds
+        if self._send_scope is not None:
+            self._send_scope.deadline = min(self._send_scope.deadline, anyio.current_time() + seconds)
 
     def busy(self) -> bool:
         """Whether something is being sent right now."""
@@ -109,7 +118,11 @@ class HostStream(ByteStream):
             group.cancel_scope.cancel()
 
     async def _cancel_when_gone(self, scope: anyio.CancelScope) -> None:
-        await self._ended.wait()
-        while not self.gone():  # noqa: ASYNC110 - no event loop reports that a peer has hung up
-            await anyio.sleep(GONE_CHECK)
+        # No event loop reports that a peer has hung up, and work that does not read would never notice.
+        while not self.gone():
+            if self._ended.is_set():
+                await anyio.sleep(GONE_CHECK)
+            else:
+                with anyio.move_on_after(5 * GONE_CHECK):
+                    await self._ended.wait()
         scope.cancel()

@@ -15,8 +15,9 @@ from .clock import FakeClock
 from .driver import FakeDriver
 from .fake import FakeBackend, Fault, fake_manifest
 from .harness import call, caller, fake_router
-from .practice import HttpReporter, PracticeApp
+from .practice import PracticeApp
 from .reference import ReferenceBackend
+from .reporter import HttpReporter
 from .screen import FakeElement, FakeScreen, practice_screen
 
 __all__ = [

@@ -96,8 +96,7 @@ class _Part:
 class _Screen(_Part, d.Screen):
     async def tree(self, scope: d.TreeScope) -> Tree:
         await self.driver.enter("screen.tree")
-        full = scope.mode != "viewport"
-        return self.model.tree(full=full, root=scope.root, max_nodes=scope.max_nodes, max_text=scope.max_text)
+        return self.model.tree(scope)
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> d.Image:
         await self.driver.enter("screen.image")
@@ -288,6 +287,7 @@ class _Power(_Part, d.Power):
     async def shutdown(self, *, deadline: float) -> d.Acted:
         if await self.driver.enter("power.shutdown", page=False):
             self.driver.backend.set_state(self.driver.device.id, "shutdown")
+            self.model.power_off()
         return d.Acted("shutdown")
 
 

@@ -22,6 +22,16 @@ OPERATIONS = [
     "power.boot", "power.shutdown", "alerts.get", "alerts.accept", "alerts.dismiss",
 ]  # fmt: skip
 
+WHY: dict[str, tuple[str, str]] = {
+    "booting": ("It is starting.", "Wait until it is up."),
+    "shutdown": ("", "Call boot with this device."),
+    "offline": ("Its connection is down.", "Reconnect the device."),
+    "unauthorized": ("It has not approved this host.", "Approve this host on the device."),
+    "unavailable": ("What it runs on is not installed.", "Install its runtime."),
+    "unknown": ("It did not say how it is.", "Call doctor."),
+}
+"""Reason and fix of the states in which a fake device cannot be driven."""
+
 
 def fake_manifest(name: str = "fake", **changes: Any) -> Manifest:
     """A manifest that declares everything the fake driver can do; `changes` replace fields."""
@@ -102,8 +112,10 @@ class FakeBackend(d.Backend):
         return self.screens[device_id]
 
     def set_state(self, device_id: str, state: str) -> None:
-        """Changes a row's state."""
-        self.rows[device_id] = self.rows[device_id].model_copy(update={"state": state})
+        """Changes a row's state, with the reason and the fix that go with it."""
+        reason, fix = WHY.get(state, ("", ""))
+        change = {"state": state, "reason": reason, "fix": fix}
+        self.rows[device_id] = self.rows[device_id].model_copy(update=change)
 
     async def devices(self, env: d.Environment) -> Sequence[Device]:
         """See `Backend`."""

@@ -7,10 +7,7 @@ function in tests.
 from __future__ import annotations
 
 import json
-import queue
-import threading
 import time
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from math import atan2, degrees, hypot
 from typing import Any
@@ -23,39 +20,13 @@ from anydevice_schemas.errors import AppCrashed, AppNotFound, InvalidArgument
 from anydevice_schemas.practice import APP_ID, SCREENS, Action, PracticeElement
 
 from ..driver import AppEvent, OpenRequest
+from .reporter import HttpReporter, Reporter
 from .screen import FakeElement, FakeScreen
-
-Report = dict[str, Any]
-Reporter = Callable[[Report], None]
 
 GAP = 8.0
 ROW = 44.0
 NEAR_ROWS = 40
 """How many rows of the lazy list exist at a time."""
-
-
-class HttpReporter:
-    """Posts reports to a witness, one after another, from a thread of its own."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._waiting: queue.SimpleQueue[Report | None] = queue.SimpleQueue()
-        threading.Thread(target=self._post_all, daemon=True).start()
-
-    def __call__(self, report: Report) -> None:
-        self._waiting.put(report)
-
-    def close(self) -> None:
-        """Ends the thread once everything is posted."""
-        self._waiting.put(None)
-
-    def _post_all(self) -> None:
-        while (report := self._waiting.get()) is not None:
-            request = urllib.request.Request(self.url, json.dumps(report).encode(), method="POST")
-            try:
-                urllib.request.urlopen(request, timeout=5).close()
-            except OSError:
-                continue  # a witness that is gone misses reports; the case that needs them says so
 
 
 class PracticeApp(FakeScreen):
@@ -101,6 +72,8 @@ class PracticeApp(FakeScreen):
         self._screens = []
         witness = options.get("witness")
         if witness:
+            if isinstance(self.report_to, HttpReporter):
+                self.report_to.close()
             self.report_to = HttpReporter(witness)
         self.show(options.get("screen", "home"))
         if request.arguments:
@@ -123,6 +96,10 @@ class PracticeApp(FakeScreen):
         """Ends the app."""
         if app is not None and app.casefold() not in (APP_ID, "practice"):
             raise AppNotFound("There is no such app.", nearest_matches=[APP_ID])
+        self.power_off()
+
+    def power_off(self) -> None:
+        """The app ends with its device."""
         self.running = False
         self.elements, self.focus, self.dialog = [], None, None
         self._by_id, self._spec = {}, {}
@@ -290,10 +267,10 @@ class PracticeApp(FakeScreen):
     def activate(self, element: FakeElement) -> None:
         """A press, as the specification has it."""
         spec = self._spec.get(element)
-        if spec is not None and spec.over:
-            self.report("press", spec.id)
+        if spec is None or spec.over:
+            self.report("press", element.identifier)
             return
-        if spec is not None and spec.role in ("text", "status", "region", "image", "heading", "slider", "combobox"):
+        if spec.role in ("text", "status", "region", "image", "heading", "slider", "combobox"):
             self.report("press", spec.id)
         super().activate(element)
 
@@ -324,18 +301,23 @@ class PracticeApp(FakeScreen):
         two = self._spec.get(zone) if zone is not None else None
         if one is not None and two is not None and (one.gesture, two.gesture) == ("drag-source", "drop-zone"):
             self.report("drag", one.id, [one.id, two.id])
+        self._swiped(one, start, end)
 
     def swipe(self, start: Point, end: Point, seconds: float) -> None:
         """A finger swipes: the pad tells its direction, elsewhere the content follows."""
         element = self.hit(start)
-        spec = self._spec.get(element) if element is not None else None
         self.log("swipe", element, start=start, end=end, seconds=seconds)
-        if spec is not None and spec.gesture == "swipe":
-            dx, dy = end.x - start.x, end.y - start.y
-            way = ("right" if dx > 0 else "left") if abs(dx) > abs(dy) else ("down" if dy > 0 else "up")
-            self.report("swipe", spec.id, way)
-            return
-        self.scroll(start.y - end.y)
+        if not self._swiped(self._spec.get(element) if element is not None else None, start, end):
+            self.scroll(start.y - end.y)
+
+    def _swiped(self, spec: PracticeElement | None, start: Point, end: Point) -> bool:
+        """The pad tells which way something went over it; whether it was the pad."""
+        if spec is None or spec.gesture != "swipe":
+            return False
+        dx, dy = end.x - start.x, end.y - start.y
+        way = ("right" if dx > 0 else "left") if abs(dx) > abs(dy) else ("down" if dy > 0 else "up")
+        self.report("swipe", spec.id, way)
+        return True
 
     def fingers(self, paths: Sequence[Sequence[Point]], seconds: float) -> None:
         """Two fingers pinch or rotate."""
@@ -405,10 +387,13 @@ class PracticeApp(FakeScreen):
         return event.name.startswith("ack.")
 
     def link(self, url: str) -> None:
-        """A deep link arrives."""
+        """A deep link arrives; one that names an event is that event as well."""
         super().link(url)
         self.report("link", value=url)
         self.set_value("echo.link", url)
+        asked = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+        if "event" in asked:
+            self.event(AppEvent(asked["event"], json.loads(asked.get("payload", "null")), url))
 
     def state(self) -> Mapping[str, Any]:
         """What is in the foreground."""

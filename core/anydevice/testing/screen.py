@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from anydevice_schemas import EDITABLE, INTERACTIVE, Node, Point, Rect, Tree
 from anydevice_schemas.errors import AppNotFound, StaleRef
 
-from ..driver import AppEvent, OpenRequest
+from ..driver import AppEvent, OpenRequest, TreeScope
 
 _keys = itertools.count(1)
 
@@ -51,9 +52,26 @@ class FakeElement:
         if self.on_write is not None:
             self.on_write(self.value)
 
+    def inside(self, other: FakeElement) -> bool:
+        """Whether it is somewhere inside of another element."""
+        above = self.parent
+        while above is not None and above is not other:
+            above = above.parent
+        return above is not None
+
     def renew(self) -> None:
         """Becomes another element that looks the same."""
         self.key = f"k{next(_keys)}"
+
+
+def _shorten(node: Node, most: int) -> int:
+    """Cuts the texts of a node; how many were too long."""
+    cuts = 0
+    if len(node.name) > most:
+        node.name, cuts = node.name[:most], cuts + 1
+    if node.value is not None and len(node.value) > most:
+        node.value, cuts = node.value[:most], cuts + 1
+    return cuts
 
 
 class FakeScreen:
@@ -167,36 +185,43 @@ class FakeScreen:
             secure=element.secure,
         )
 
-    def tree(self, *, full: bool, root: str | None = None, max_nodes: int = 5000, max_text: int = 512) -> Tree:
-        """The screen as a driver reports it."""
+    def tree(self, scope: TreeScope) -> Tree:
+        """The screen as a driver reports it.
+
+        Raises:
+            StaleRef: The element to start from is gone.
+        """
+        top = self.by_key(scope.root) if scope.root is not None else None
         nodes = [Node(role="window", name=self.title, key="root", rect=self.viewport)]
-        index: dict[str, int] = {}
-        omitted = cut = shortened = 0
+        index, depths = {"root": 0}, [0]
+        missing: Counter[str] = Counter()
         for element in self.elements:
-            if root is not None and element.key != root and (element.parent is None or element.parent.key != root):
+            if top is not None and element is not top and not element.inside(top):
                 continue
             node = self.node(element, index.get(element.parent.key, 0) if element.parent is not None else 0)
-            if not full and "offscreen" in node.states:
-                omitted += 1
+            if scope.mode == "interactive" and not (node.actions or node.role == "heading"):
                 continue
-            if len(nodes) >= max_nodes:
-                cut += 1
-                continue
-            if len(node.name) > max_text:
-                node.name, shortened = node.name[:max_text], shortened + 1
-            if node.value is not None and len(node.value) > max_text:
-                node.value, shortened = node.value[:max_text], shortened + 1
-            index[element.key] = len(nodes)
-            nodes.append(node)
-        missing = {k: v for k, v in (("offscreen", omitted), ("nodes", cut), ("text", shortened)) if v}
+            depth = depths[node.parent] + 1
+            if scope.mode == "viewport" and "offscreen" in node.states:
+                missing["offscreen"] += 1
+            elif depth >= scope.max_depth:
+                missing["depth"] += 1
+            elif len(nodes) >= scope.max_nodes:
+                missing["nodes"] += 1
+            else:
+                missing["text"] += _shorten(node, scope.max_text)
+                index[element.key] = len(nodes)
+                nodes.append(node)
+                depths.append(depth)
+        omitted = {reason: count for reason, count in missing.items() if count}
         return Tree(
             nodes=nodes,
             generation=self.location,
-            quality="truncated" if cut else "complete",
+            quality="truncated" if omitted.keys() - {"offscreen"} else "complete",
             viewport=self.viewport,
             title=self.title,
             location=self.location,
-            omitted=missing,
+            omitted=omitted,
         )
 
     def hit(self, point: Point) -> FakeElement | None:
@@ -294,6 +319,9 @@ class FakeScreen:
         """An app is closed."""
         self.log("close", None, app=app, force=force)
 
+    def power_off(self) -> None:
+        """The device stops, and everything on it."""
+
     def back(self) -> bool:
         """One step back; False when there is none."""
         if not self.history:
@@ -333,7 +361,7 @@ def practice_screen() -> FakeScreen:
     letters.rewrites = lambda text: "".join(ch for ch in text if not ch.isdigit())
     add(FakeElement("switch", "Wi-Fi", Rect(20, 270, 350, 40)))
     add(FakeElement("button", "Sign in", Rect(20, 320, 160, 40)))
-    add(FakeElement("button", "Sign in with Apple", Rect(200, 320, 170, 40)))
+    add(FakeElement("button", "Sign in with a passkey", Rect(200, 320, 170, 40)))
     for column in (20, 200):
         add(FakeElement("button", "Delete", Rect(column, 370, 150, 40)))
     submit = add(FakeElement("button", "Submit", Rect(20, 420, 150, 40), states={"disabled"}))
