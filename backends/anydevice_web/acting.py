@@ -8,18 +8,22 @@ from typing import Any
 import anyio
 
 from anydevice.driver import Acted, Happening
-from anydevice_schemas.errors import CallTimeout, DialogOpen, FocusUnavailable, OutcomeUnknown, StaleRef
+from anydevice_schemas import Point
+from anydevice_schemas.errors import AppNotRunning, CallTimeout, DialogOpen, FocusUnavailable, OutcomeUnknown
 
 from .cdp import Gone, ProtocolError
-from .frames import WorldLost
+from .following import settle
+from .frames import Frame, WorldLost
 from .page import Mark, Page
+from .walker import frame_at
 
 INPUT_DEADLINE = 5.0
 """Seconds a page may take to take a piece of input; then nobody knows whether it did."""
-LISTEN_DEADLINE = 1.0
+LISTEN_DEADLINE = 0.25
+"""Seconds a document may take to tell its counts; a busy one is not judged."""
 CLOSING_GRACE = 1.0
 """Seconds a tab that closes itself may take to be gone."""
-ADDRESS_GRACE = 0.2
+ADDRESS_GRACE = 0.5
 """Seconds a tab that a page opened may take to tell its address."""
 
 
@@ -30,6 +34,7 @@ async def act(
     *,
     follow: bool = True,
     given: bool = False,
+    at: Point | None = None,
 ) -> Acted:
     """Does `work` on a page and reports what was seen to happen.
 
@@ -42,6 +47,7 @@ async def act(
         work: Sends the input. What it returns, if a dict, goes into the answer: `verified`, the rest as data.
         follow: Wait for a navigation.
         given: The page must be seen to have been given the input.
+        at: Where the input lands first; the document that shows there must be seen to have been given it.
 
     Raises:
         DialogOpen: A dialog was open before.
@@ -54,17 +60,20 @@ async def act(
     found: Any = None
     ears: Ears | None = None
     try:
-        ears = await Ears.of(page) if given else None
+        target = await frame_at(page, at) if at is not None else None
+        ears = await Ears.of(page, target) if given else None
         if ears is not None and page.deaf:
             await ears.confirm()
         found = await work()
         if follow:
-            await page.settle(mark)
+            await settle(page, mark)
         if ears is not None:
             await ears.listen(mark)
     except DialogOpen:
         if page.browser.log.mark == mark.log:
             raise
+    except AppNotRunning:
+        page.browser.guard()  # else the tab closed while it was acted on, which is what happened
     except CallTimeout as error:
         if ears is not None:
             await ears.confirm()
@@ -90,36 +99,45 @@ class Ears:
     moved no count did not arrive.
     """
 
-    def __init__(self, page: Page, before: dict[str, int]) -> None:
+    def __init__(self, page: Page, before: dict[str, int], target: str | None) -> None:
         self._page = page
         self._before = before
+        self._target = target
 
     @classmethod
-    async def of(cls, page: Page) -> Ears | None:
-        """The counts now; None where they say nothing, because some document was never looked into."""
+    async def of(cls, page: Page, target: Frame | None = None) -> Ears | None:
+        """The counts now; None where they say nothing, because some document was never looked into.
+
+        Args:
+            page: The page.
+            target: The frame that input is meant for, where that is known and not the page itself.
+        """
         known = {frame.session for frame in page.frames.values() if frame.world is not None}
         if page.session not in known or any(session not in known for session in page.foreign.values()):
             return None
         before = await cls._counts(page)
-        return cls(page, before) if before is not None else None
+        document = target.world.document if target is not None and target.world is not None else None
+        return cls(page, before, document) if before is not None else None
 
     @staticmethod
     async def _counts(page: Page) -> dict[str, int] | None:
         counts: dict[str, int] = {}
-        for frame in list(page.frames.values()):
-            if frame.world is None:
-                continue
-            document = frame.world.document
-            try:
-                told = await frame.ask("taken", document=document, deadline=LISTEN_DEADLINE)
-            except (StaleRef, CallTimeout):
-                return None
-            counts[document] = told["count"]
-            for url in told["kept"]:
-                page.browser.log.add("external_link", url=url, opened=False)
-            if told["closing"]:
-                await _until_closed(page)
-                return None
+        try:
+            asked = [
+                (frame.world.document, await frame.session.post(*frame.call_of("taken", None)))
+                for frame in list(page.frames.values())
+                if frame.world is not None
+            ]
+            for document, pending in asked:
+                told = (await pending.result(LISTEN_DEADLINE))["result"]["value"]
+                counts[document] = told["count"]
+                for url in told["kept"]:
+                    page.browser.log.add("external_link", url=url, opened=False)
+                if told["closing"]:
+                    await _until_closed(page)
+                    return None
+        except (Gone, ProtocolError, CallTimeout, DialogOpen):
+            return None  # busy, or on its way out: no judgement
         return counts
 
     async def listen(self, mark: Mark) -> None:
@@ -127,6 +145,7 @@ class Ears:
 
         Raises:
             FocusUnavailable: The page was not given it.
+            OutcomeUnknown: Another document was given it than the one it was meant for.
         """
         page = self._page
         if page.dialog is not None or page.session.gone is not None:
@@ -134,15 +153,18 @@ class Ears:
         if page.navigations.last_since(mark.navigation) is not None:
             return  # it certainly was given it
         after = await self._counts(page)
-        if (
-            page.navigations.begun_since(mark.navigation)
-            or after is None
-            or after.keys() != self._before.keys()
-            or after != self._before
-        ):
-            page.deaf = False
+        if page.navigations.begun_since(mark.navigation) or after is None or after.keys() != self._before.keys():
             return
-        await self.confirm()
+        if after == self._before:
+            await self.confirm()
+            return
+        page.deaf = False
+        if self._target is not None and after.get(self._target) == self._before.get(self._target):
+            raise OutcomeUnknown(
+                "The input landed in another document than the one that shows there.",
+                sent="pointer",
+                reason="the browser sent the frame's input to the page around it",
+            )
 
     async def confirm(self) -> None:
         """Sends a key that means nothing and looks whether that arrives; other input may count for nothing.
@@ -171,13 +193,16 @@ class Ears:
 
 
 async def _until_closed(page: Page) -> None:
+    """Waits until a tab that is on its way out is gone from the browser's list too."""
     end = anyio.current_time() + CLOSING_GRACE
-    while page.session.gone is None and (left := end - anyio.current_time()) > 0:
-        await page.change(left)
+    while page.tab.target in page.browser.tabs and anyio.current_time() < end:  # noqa: ASYNC110 - told elsewhere
+        await anyio.sleep(0.005)
 
 
 async def happened(page: Page, mark: Mark) -> list[Happening]:
     """What was seen since a mark, with the status of the page navigated to."""
+    if page.session.gone is not None:
+        await _until_closed(page)
     happenings = page.browser.log.since(mark.log)
     end = anyio.current_time() + ADDRESS_GRACE
     while any(one.kind == "tab_opened" and not one.data["url"] for one in happenings):

@@ -9,6 +9,7 @@ from anydevice_schemas.errors import ElementNotFound
 
 from .acting import happened
 from .cdp import Gone, ProtocolError
+from .following import settle
 from .instance import Instance
 from .page import Page
 
@@ -71,5 +72,5 @@ async def answer_dialog(page: Page, *, accept: bool, text: str | None = None) ->
                 break
             await page.change(left)
     if page.dialog is None and page.session.gone is None:
-        await page.settle(mark)
+        await settle(page, mark)
     return Acted("dialog", await happened(page, mark), closed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anydevice.driver import Acted, App, Apps, OpenRequest
-from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, DialogOpen
+from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, DialogOpen, InvalidArgument
 
 from .alerts import answer_dialog
 from .browser import Browser, Tab
@@ -37,9 +37,14 @@ class WebApps(Apps):
 
         Raises:
             AppNotFound: No such tab, or the address cannot be reached (`net_error` in details).
-            CallTimeout, DialogOpen, InvalidArgument: As `open_address`.
+            InvalidArgument: Launch arguments, which no page takes; or as `open_address`.
+            CallTimeout, DialogOpen: As `open_address`.
         """
         browser = self._instance.browser()
+        if request.arguments:
+            raise InvalidArgument(
+                "A page takes no launch arguments.", param="arguments", expected="no arguments; put them into the URL"
+            )
         url = request.url
         if url is None and request.app is not None and request.app.startswith(("http://", "https://")):
             url = request.app

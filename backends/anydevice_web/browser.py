@@ -252,7 +252,7 @@ class Browser:
             return
         known = self.tabs.get(info["targetId"])
         if known is not None:
-            known.url, known.title = info["url"], info["title"]
+            known.url, known.title = info["url"] or known.url, info["title"]
             if known.told is not None:
                 known.told["url"] = known.url
                 for page in self._pages.values():
@@ -265,6 +265,8 @@ class Browser:
         )
         self.tabs[tab.target] = tab
         if self._started and opener is not None:
+            asked = self._pages.get(opener.target)
+            tab.url = tab.url or (asked.opening if asked is not None else "")
             tab.told = self.log.add("tab_opened", tab=tab.id, url=tab.url, opener=opener.id)
 
     def _on_destroyed(self, target: str) -> None:

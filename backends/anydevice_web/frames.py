@@ -27,13 +27,14 @@ class WorldLost(Exception):
 
 
 class World:
-    """The program installed in one document."""
+    """The program installed in one document. `drawn`: the document was seen drawn."""
 
-    __slots__ = ("document", "object")
+    __slots__ = ("document", "drawn", "object")
 
     def __init__(self, document: str, object_id: str) -> None:
         self.document = document
         self.object = object_id
+        self.drawn = False
 
 
 class Frame:

@@ -11,8 +11,8 @@ from anydevice.driver import Acted, Navigation
 
 from .acting import act
 from .cdp import ProtocolError
+from .following import FOLLOW_DEADLINE
 from .instance import Instance
-from .page import FOLLOW_DEADLINE
 
 
 class WebNavigation(Navigation):

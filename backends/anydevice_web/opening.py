@@ -12,6 +12,7 @@ from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, Di
 
 from .acting import happened
 from .cdp import Gone, ProtocolError
+from .following import follow
 from .frames import WorldLost
 from .navigations import Commit
 from .page import Mark, Page
@@ -87,7 +88,7 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
     if trouble and trouble != _HAS_STATUS:
         raise await _not_reached(page, mark, url, trouble)
     if "loaderId" in answer or page.navigations.last_since(mark.navigation) is not None:
-        await page.follow(mark, deadline=max(end - anyio.current_time(), 0.05))
+        await follow(page, mark, deadline=max(end - anyio.current_time(), 0.05))
         await _loaded(page, end)
     return await _opened(page, mark, url)
 
@@ -95,7 +96,7 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
 async def _not_reached(page: Page, mark: Mark, url: str, trouble: str) -> AppNotFound:
     details: dict[str, Any] = {"url": url, "net_error": trouble}
     # The browser's error page comes next; left to itself it would be taken for the next opened one.
-    await page.follow(mark, deadline=1.0)
+    await follow(page, mark, deadline=1.0)
     try:
         status = (await page.main.ask("status", deadline=1.0))["status"]
     except (WorldLost, CallTimeout, DialogOpen, ProtocolError):

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 
 ATTACH_DEADLINE = 5.0
 """Seconds a tab may take to let us attach; a discarded or frozen one is refused, not waited for."""
-FOLLOW_DEADLINE = 5.0
-"""Seconds an action waits for a navigation it started."""
-TURN_DEADLINE = 0.5
-"""Seconds an action waits for the page to have had its turn."""
-TURN_SESSIONS = 8
-"""Processes of one page that are given their turn."""
-START_GRACE = 0.3
-"""Seconds a navigation that was asked for may take to start; mail and app links never do."""
-DOWNLOAD_GRACE = 0.15
-"""Seconds after which a navigation that was given up is no download either."""
 BUTTONS: Mapping[str, Sequence[str]] = {
     "alert": ("OK",), "confirm": ("OK", "Cancel"), "prompt": ("OK", "Cancel"), "beforeunload": ("Leave", "Stay"),
 }  # fmt: skip
@@ -63,6 +53,7 @@ class Page:
         frames: Documents that are looked into on their own, by the browser's frame id.
         foreign: Sessions of frames that live in another process, by frame id.
         documents: Which frame shows a document, by the document part of a key.
+        opening: Address of the last window the page asked for; the browser tells it of the tab much later.
         deaf: Input does not reach the page: a dialog of the browser itself is in the way.
     """
 
@@ -81,6 +72,7 @@ class Page:
         self.documents: dict[str, Frame] = {}
         self.navigations = Navigations(tab.target, browser.log)
         self.drag: dict[str, Any] | None = None
+        self.opening = ""
         self._changed = anyio.Event()
 
     @classmethod
@@ -111,6 +103,7 @@ class Page:
         on("Target.attachedToTarget", self._on_foreign)
         on("Target.detachedFromTarget", self._on_foreign_gone)
         on("Page.fileChooserOpened", self._on_chooser)
+        on("Page.windowOpen", self._on_window)
         on("Inspector.targetCrashed", lambda _: self._on_crash(session))
         if session is self.session:
             follow = self.navigations
@@ -200,13 +193,14 @@ class Page:
         """Sends input events together and waits until the page took them all.
 
         Raises:
-            AnydeviceError: What ended the wait: a dialog, a crash, a closed tab, a lost browser, the deadline.
+            Gone: The tab closed.
+            AnydeviceError: What else ended the wait: a dialog, a crash, a lost browser, the deadline.
         """
         try:
             pendings: list[Pending] = [await self.session.post(method, params) for method, params in calls]
             await finish(pendings, deadline)
         except Gone:
-            self.guard()
+            self.browser.guard()
             raise
 
     def dialog_error(self, dialog: Dialog) -> DialogOpen:
@@ -329,6 +323,9 @@ class Page:
                 self.browser.log.add("crashed", tab=self.tab.id, frame=True)
         self.stir()
 
+    def _on_window(self, params: dict[str, Any]) -> None:
+        self.opening = params.get("url", "")
+
     def _on_chooser(self, params: dict[str, Any]) -> None:
         self.browser.log.add("file_chooser", multiple=params.get("mode") == "selectMultiple", opened=False)
 
@@ -350,74 +347,7 @@ class Page:
         """The moment now, before an action."""
         return Mark(self.browser.log.mark, self.navigations.mark())
 
-    async def settle(self, mark: Mark, *, deadline: float = FOLLOW_DEADLINE) -> None:
-        """Waits for a navigation that began after `mark`, until its document can be read.
-
-        Costs one short round trip when nothing began. Ends early on a dialog, a download, or when the
-        navigation is given up; raises as `guard` on a crash or a lost tab.
-        """
-        if not self.navigations.begun_since(mark.navigation):
-            await self._take_turn(mark)
-        if self.dialog is None and self.navigations.begun_since(mark.navigation):
-            await self.follow(mark, deadline=deadline)
-
-    async def _take_turn(self, mark: Mark) -> None:
-        """Lets the page do what it queued; a navigation that begins meanwhile ends the wait."""
-        turns: list[Pending] = []
-        end = anyio.current_time() + TURN_DEADLINE
-        try:
-            for session in [self.session, *self.foreign.values()][:TURN_SESSIONS]:
-                pending = await session.post(*self._turn_of(session))
-                pending.wake = self.stir
-                turns.append(pending)
-            while (now := anyio.current_time()) < end:
-                if self.dialog is not None or self.navigations.begun_since(mark.navigation):
-                    return
-                if all(pending.done for pending in turns):
-                    return
-                await self.change(end - now)
-        except Gone:
-            return  # the tab or a frame went away; the caller's next guard says which
-        finally:
-            for pending in turns:
-                pending.owner.connection.forget(pending)
-
-    def _turn_of(self, session: Session) -> tuple[str, dict[str, Any]]:
-        if session is self.session and self.main.world is not None:
-            return self.main.call_of("turn", None)
-        return "Runtime.evaluate", {"expression": "0"}
-
-    async def follow(self, mark: Mark, *, deadline: float) -> bool:
-        """Waits for the navigation under way since `mark`; True when its document can be read."""
-        since, seen = mark.navigation, self.navigations
-        end = anyio.current_time() + deadline
-        asked, given_up = anyio.current_time(), 0.0
-        while (now := anyio.current_time()) < end:
-            self.guard_for_wait()
-            if self.dialog is not None or self._downloaded(mark):
-                return False
-            commit = seen.last_since(since)
-            if commit is not None:
-                if commit.loader in seen.ready and seen.requested + seen.started <= commit.begun:
-                    return True
-            elif seen.started > since.started:
-                if seen.stopped > since.stopped and not seen.loading:
-                    # Answered without a document (204), or given up; or a download, which is told a moment later.
-                    end = min(end, (given_up := given_up or now) + DOWNLOAD_GRACE)
-            elif now - asked > START_GRACE:
-                return False
-            await self.change(min(end - now, START_GRACE))
-        if given_up:
-            return False
-        commit = seen.last_since(since)
-        if commit is None and seen.started > since.started:
-            self.browser.log.add("navigating", url=seen.wanted, after=deadline)
-        return commit is not None and commit.loader in seen.ready
-
     def guard_for_wait(self) -> None:
         """As `guard`, but a dialog is an answer, not an error."""
         if self.dialog is None:
             self.guard()
-
-    def _downloaded(self, mark: Mark) -> bool:
-        return any(happening.kind == "download" for happening in self.browser.log.since(mark.log))

@@ -57,6 +57,9 @@ class WebScreen(Screen):
             }
             params["captureBeyondViewport"] = area.intersect(now.viewport) != area
         shown = area or now.viewport
+        if page.browser.view is not None:
+            # Nobody watches this browser's windows; a tab behind another one may take seconds to be drawn.
+            await page.call(page.session, "Page.bringToFront")
         data = base64.b64decode((await _capture(page, params))["data"])
         try:
             picture = images.inspect(data)

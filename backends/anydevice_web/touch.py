@@ -35,7 +35,7 @@ class WebTouch(Touch):
                     await pause(page, DOUBLE_TAP_GAP)
                 await page.send([_event("touchStart", [point]), _event("touchEnd", [])], deadline=INPUT_DEADLINE)
 
-        return await act(page, "touch", work, given=True)
+        return await act(page, "touch", work, given=True, at=point)
 
     async def hold(self, point: Point, *, seconds: float) -> Acted:
         """See `Touch.hold`."""
@@ -46,7 +46,7 @@ class WebTouch(Touch):
             await pause(page, seconds)
             await page.send([_event("touchEnd", [])], deadline=INPUT_DEADLINE)
 
-        return await act(page, "touch", work, given=True)
+        return await act(page, "touch", work, given=True, at=point)
 
     async def swipe(self, start: Point, end: Point, *, seconds: float) -> Acted:
         """See `Touch.swipe`."""
@@ -62,7 +62,7 @@ class WebTouch(Touch):
                 await pause(page, hold)
             await _along(page, [[point] for point in path(start, end, seconds)], seconds)
 
-        return await act(page, "touch", work, given=True)
+        return await act(page, "touch", work, given=True, at=start)
 
     async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> Acted:
         """See `Touch.multi_touch`. Each path is walked at an even pace from its first to its last point."""
@@ -78,7 +78,7 @@ class WebTouch(Touch):
             await page.send([_event("touchStart", moves[0])], deadline=INPUT_DEADLINE)
             await _along(page, moves[1:], seconds)
 
-        return await act(page, "touch", work, given=True)
+        return await act(page, "touch", work, given=True, at=moves[0][0])
 
 
 async def _along(page: Page, moves: Sequence[Sequence[Point]], seconds: float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 
 from anydevice.driver import Geometry, TreeScope
-from anydevice_schemas import Rect, Tree
+from anydevice_schemas import Point, Rect, Tree
 from anydevice_schemas.errors import AnydeviceError, CallTimeout
 
 from .cdp import Gone, ProtocolError
@@ -109,6 +109,31 @@ def locate(page: Page, key: str) -> tuple[Frame, str, int]:
             raise stale(key, "it is in another tab")
         raise stale(key, "the page or frame it was on is gone")
     return frame, document, number
+
+
+async def frame_at(page: Page, point: Point) -> Frame | None:
+    """The innermost frame of another world that shows at a point, seen drawn; None where it is the page's own.
+
+    A frame of another process that was not drawn yet is given no input by the browser, so it is waited for.
+    """
+    if len(page.frames) < 2 and not page.foreign:
+        return None
+    frame: Frame | None = None
+    found = await ask_main(page, "frameAt", {"x": point.x, "y": point.y}, deadline=FRAME_DEADLINE)
+    try:
+        while found is not None:
+            inner = await (frame or page.main).inner(found["frame"])
+            if inner is None:
+                break
+            frame = inner
+            found = await inner.ask("frameAt", {"x": found["x"], "y": found["y"]}, deadline=FRAME_DEADLINE)
+        if frame is not None and frame.world is not None and not frame.world.drawn:
+            await frame.ask("drawn", deadline=FRAME_DEADLINE)
+            await ask_main(page, "drawn", deadline=FRAME_DEADLINE)
+            frame.world.drawn = True
+    except (WorldLost, Gone, ProtocolError):
+        return None  # it is being replaced; nobody can say what is there
+    return frame
 
 
 async def place(frame: Frame) -> Placement:

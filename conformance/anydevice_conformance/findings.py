@@ -1,8 +1,7 @@
 """What a sealed run told, and what the parent makes of it: the rows of the report and the level of each class.
 
-Nothing the run says about itself is taken on trust where the parent can know better: sentence, bundle and optional of a case come
-from the parent's own catalogue, levels are judged here, and what is missing, unknown, said twice or cut off is
-noticed.
+Nothing the run says about itself is taken on trust where the parent can know better: sentence and bundle of a case come
+from the parent's own catalogue, levels are judged here, and what is missing, unknown, said twice or cut off is noticed.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from .verdict import judge_class
 
 LEAVES_NOTHING = "run.leaves-nothing-behind"
 LEAVES_NOTHING_MUST = (
-    "When a run is over and everything was closed, the backend MUST have left no process behind and MUST let the run's own "
-    "process end."
+    "When a run is over and everything was closed, the backend MUST have left no process behind and MUST let the "
+    "run's own process end."
 )
 LEVELS: tuple[Level, ...] = ("none", "partial", "core", "extended")
 """From the lowest to the highest."""
@@ -166,7 +165,7 @@ class Findings:
             return "stopped"
         if self.loaded is not None and self.loaded["state"] != "ready":
             return "not_loaded"
-        return "finished" if self.finished else "died"
+        return "died" if self.cut else "finished"
 
     @property
     def cut(self) -> str:
@@ -177,12 +176,12 @@ class Findings:
         if self.loaded is not None and self.loaded["state"] != "ready":
             record = self.loaded
             return f"the backend cannot be loaded ({record['state']}): {record.get('reason', '')}"
+        if not self.ended and not self.lingered:
+            return f"the process that keeps the run was ended{where}"
         if self.finished:
             return ""
         if self.error:
             return f"the run ended early{where}: {self.error}"
-        if not self.ended:
-            return f"the process that keeps the run was ended{where}"
         status = self.status or 0
         how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         return f"the process of the run ended {how}{where or self.stage}"
@@ -198,6 +197,9 @@ class Findings:
 
     def judge(self) -> tuple[list[ClassResult], list[CaseResult]]:
         """The verdict on every class, and every row of the report."""
+        left_out = sum((name, case.id) not in self.rows for name, case in self._expected())
+        if left_out and not self.cut:
+            self._odd(f"it said that it was finished and left {left_out} cases out")
         verdicts, rows = [], []
         for name in self.classes:
             mine = [self._row(case, name) for case in self.cases if name in case.classes]
@@ -214,13 +216,24 @@ class Findings:
             rows += mine
         return verdicts, rows
 
+    def _expected(self) -> list[tuple[str, Judged]]:
+        return [(name, case) for name in self.classes for case in self.cases if name in case.classes]
+
     def _row(self, case: Judged, device_class: str) -> CaseResult:
         told = self.rows.get((device_class, case.id))
         if told is not None:
             return told
-        if self.trying == (device_class, case.id) and self.cut:
-            return _made(case.id, case.must, device_class, case.bundle, "failed", self.cut, case.optional)
-        return _made(case.id, case.must, device_class, case.bundle, "not_run", self.cut, case.optional)
+        verdict: Verdict = "failed" if self.cut and self.trying == (device_class, case.id) else "not_run"
+        return CaseResult(
+            id=case.id,
+            must=case.must,
+            device_class=device_class,
+            bundle=case.bundle,
+            optional=case.optional,
+            declared=False,
+            verdict=verdict,
+            reason=self.cut[:1000],
+        )
 
     def _leaves_nothing(self, device_class: str) -> CaseResult:
         verdict: Verdict = "passed"
@@ -232,7 +245,15 @@ class Findings:
         elif self.survivors:
             names = ", ".join(f"{process['program']} ({process['pid']})" for process in self.survivors[:5])
             verdict, reason = "failed", f"{len(self.survivors)} processes outlived the run and were ended: {names}"
-        return _made(LEAVES_NOTHING, LEAVES_NOTHING_MUST, device_class, CORE, verdict, reason)
+        return CaseResult(
+            id=LEAVES_NOTHING,
+            must=LEAVES_NOTHING_MUST,
+            device_class=device_class,
+            bundle=CORE,
+            declared=True,
+            verdict=verdict,
+            reason=reason[:1000],
+        )
 
     def overall(self, verdicts: Sequence[ClassResult], not_judged: Sequence[str]) -> tuple[Level, str]:
         """The level of everything that was asked for, and why it is this one."""
@@ -244,20 +265,7 @@ class Findings:
         rest = f"; not judged: {', '.join(not_judged)}" if not_judged else ""
         if all(verdict.level == lowest.level for verdict in verdicts) and len(verdicts) > 1:
             says = f"on all {len(verdicts)} classes"
-            return lowest.level, (says if lowest.level in ("core", "extended") else lowest.why) + rest
+            return lowest.level, (
+                f"{lowest.level} {says}" if lowest.level in ("core", "extended") else lowest.why
+            ) + rest
         return lowest.level, f"{lowest.device_class}: {lowest.why}{rest}"
-
-
-def _made(
-    id: str, must: str, device_class: str, bundle: str, verdict: Verdict, reason: str, optional: bool = False
-) -> CaseResult:
-    return CaseResult(
-        id=id,
-        must=must,
-        device_class=device_class,
-        bundle=bundle,
-        optional=optional,
-        declared=False,
-        verdict=verdict,
-        reason=reason[:1000],
-    )

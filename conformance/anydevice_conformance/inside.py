@@ -1,10 +1,10 @@
 """Inside the sealed run: opens what is judged, runs the cases, and tells what comes of each as events.
 
-The verdict is not made here. The parent puts it together from the results and its own copy of the catalogue; whatever is
-printed here is output and nothing else.
+The verdict is not made here. The parent puts it together from the results and its own copy of the catalogue; whatever
+is printed here is output and nothing else.
 
-Events: `catalogue` (hash and size, before and after), `loaded`, `pairs`, `starting`, `row`, `error`, `finished`; the keeper
-adds `started`, `ended` and `survivors`.
+Events: `catalogue` (hash and size, before and after), `loaded`, `pairs`, `starting`, `row`, `error`, `finished`; the
+keeper adds `started`, `ended` and `survivors`.
 """
 
 from __future__ import annotations

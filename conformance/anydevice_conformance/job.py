@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 LET_IN = (
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
-    "DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE", "DBUS_SESSION_BUS_ADDRESS",
-    "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH",
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE",
+    "SSL_CERT_DIR", "DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XDG_SESSION_TYPE",
+    "DBUS_SESSION_BUS_ADDRESS", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH",
 )  # fmt: skip
 """Variables a sealed run gets besides `LC_*`: where programs are, who the user is, which display there is."""
 

@@ -2,9 +2,10 @@
 
     parent  ──starts──▶  keeper  ──forks──▶  the run (vendor code)  ──starts──▶  browsers, servers, …
 
-It adopts whatever the run's processes orphan (Linux), so that nothing gets away by losing its parent; elsewhere it watches
-the run's descendants while they still hang together. It ends everything when its own standard input ends, as it does
-when the parent goes away, however that happens. Standard library only, and forked before anything of a vendor's is imported.
+It adopts whatever the run's processes orphan (Linux), so that nothing gets away by losing its parent; elsewhere it
+watches the run's descendants while they still hang together. It ends everything when its own standard input ends, as it
+does when the parent goes away, however that happens. Little is imported here, and the run is forked off before
+anything of a vendor's is.
 """
 
 from __future__ import annotations

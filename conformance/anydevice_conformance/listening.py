@@ -17,6 +17,8 @@ from .findings import Findings
 from .job import Job
 from .pipes import SealedProcess
 
+LOOK = 1.0
+"""Seconds after which it is looked whether the keeper is still there."""
 LINGER = 10.0
 """Seconds the run's process may take to end once it has said that it is finished."""
 
@@ -25,7 +27,7 @@ def _nothing(*_: object) -> None:
     """Shows nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Show:
     """What is told while a run goes on. Every part may be left out.
 
@@ -80,8 +82,10 @@ def follow(
                 show.row(next(reversed(findings.rows.values())))
 
         show.begin(sum(name in case.classes for name in findings.classes for case in findings.cases))
-        while process.listen(take, min(over, heard + _silence(findings, pause))):
+        while process.listen(take, min(over, heard + _silence(findings, pause), time.monotonic() + LOOK)):
             now = time.monotonic()
+            if process.gone:
+                break
             if now < over and now < heard + _silence(findings, pause):
                 continue
             if findings.finished:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
@@ -52,20 +53,25 @@ class SealedProcess:
         for descriptor in (self._events, self._printed):
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ)
-        try:
+        with contextlib.suppress(BrokenPipeError):  # it died at once; its silence tells
             os.write(self._process.stdin.fileno(), job.to_line())
-        except BrokenPipeError:
-            pass  # it died at once; its silence tells
 
     def __enter__(self) -> SealedProcess:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.end(lambda line: None)
         self._selector.close()
         os.close(self._events)
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+    @property
+    def gone(self) -> bool:
+        """Whether the keeper has ended."""
+        return self._process.poll() is not None
 
     def listen(self, take: Callable[[bytes], None], until: float) -> bool:
         """Waits for something to happen and hands every whole event to `take`.
@@ -102,11 +108,11 @@ class SealedProcess:
         if not self._process.stdin.closed:
             self._process.stdin.close()
         until = time.monotonic() + END_WITHIN
-        while self._process.poll() is None and time.monotonic() < until:
+        while not self.gone and time.monotonic() < until:
             self.listen(take, min(until, time.monotonic() + 0.05))
         while self._selector.get_map() and self._selector.select(0):  # what was told just before it went
             self.listen(take, 0.0)
-        if self._process.poll() is None:
+        if not self.gone:
             _kill_group(self._process.pid)
             self._process.wait(timeout=END_WITHIN)
         if self.run_pid is not None:  # the keeper went without saying that the run has ended

@@ -3,8 +3,8 @@
     report = run("acme", report=Path("out"))
     report.level        # none, partial, core or extended
 
-Vendor code never runs in this process. A run that dies, hangs or does not tell the truth about itself gives a report like any
-other, with the level `none` and the reason.
+Vendor code never runs in this process. A run that dies, hangs or does not tell the truth about itself gives a report
+like any other, with the level `none` and the reason.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def run(
     cases = catalogue()
     chosen = chosen_cases([case.id for case in cases], only)
     records = discover(BACKENDS, prefer=settings.prefer)
-    record = _record(records, backend)
+    record = record_of(records, backend)
     manifest = record.manifest
-    declared = list(manifest.device_classes) if manifest is not None else []
+    declared: list[str] = list(manifest.device_classes) if manifest is not None else []
     table = settings.tables.get(backend)
     table = dict(table) if isinstance(table, dict) else {}
     findings = Findings(
@@ -109,7 +109,7 @@ def run(
                 evidence=str(evidence),
                 cases=chosen,
                 device=device,
-                disabled=tuple(sorted({other.name for other in [*records, *discover(PLUGINS)]} - {backend})),
+                disabled=tuple(sorted(alone(backend, settings, Path(folder)).disabled)),
                 prefer=settings.prefer,
                 settings=table,
             )
@@ -139,6 +139,13 @@ def run(
     return found
 
 
+def alone(backend: str, settings: Settings, home: Path) -> Settings:
+    """Settings under which a router has one backend and no plugin; of the configuration its own table is kept."""
+    others = {record.name for group in (BACKENDS, PLUGINS) for record in discover(group)} - {backend}
+    table = settings.tables.get(backend, {})
+    return Settings(home=home, disabled=frozenset(others), prefer=settings.prefer, tables={backend: table})
+
+
 def chosen_cases(known: Sequence[str], only: Sequence[str]) -> tuple[str, ...] | None:
     """The ids that `only` names; None when it names nothing, which means all.
 
@@ -157,7 +164,12 @@ def chosen_cases(known: Sequence[str], only: Sequence[str]) -> tuple[str, ...] |
     return tuple(name for name in known if name in chosen)
 
 
-def _record(records: Sequence[PluginRecord], backend: str) -> PluginRecord:
+def record_of(records: Sequence[PluginRecord], backend: str) -> PluginRecord:
+    """The plugin record of a backend: the one that is ready, if any is.
+
+    Raises:
+        UnknownSubject: There is none of that name.
+    """
     found = [record for record in records if record.name == backend]
     if not found:
         known = sorted({record.name for record in records})

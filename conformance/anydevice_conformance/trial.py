@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -118,9 +119,7 @@ class Trial:
             raise CaseFailed(f"{command} on {device.key} was answered by {answer.device.key}")
         return answer
 
-    async def open(
-        self, screen: str, *, on: Device | None = None, by: Caller | None = None, **more: Any
-    ) -> Answer:
+    async def open(self, screen: str, *, on: Device | None = None, by: Caller | None = None, **more: Any) -> Answer:
         """Opens the practice app on a screen and waits until it says that it is up; `more` goes with the call.
 
         Raises:
@@ -129,17 +128,30 @@ class Trial:
         """
         device = on or self.device
         token = self.tokens[device.key] = self.witness.new_token()
-        if self.manifest.practice.opens == "url":
-            arguments: dict[str, Any] = {"url": self.witness.page(screen, token)}
-        else:
-            options = ["--screen", screen, "--witness", self.witness.address(token)]
-            arguments = {"app": self.manifest.practice.app, "arguments": options}
-        answer = await self.call("open", on=device, by=by, expect=None, **arguments, **more)
+        answer = await self.call("open", on=device, by=by, expect=None, **self.opening(screen, token), **more)
         if not answer.ok and answer.error is not None:
             kind = CaseBlocked if answer.error.code in ("app_not_found", "tool_missing") else CaseFailed
             raise kind(f"the practice app does not open: {answer.error.code}: {answer.error.message}")
         await self.heard("ready", value=screen, on=device, within=10.0)
         return answer
+
+    def opening(self, screen: str, token: str) -> dict[str, Any]:
+        """The arguments of `open` that start the practice app on a screen, reporting under a token."""
+        if self.manifest.practice.opens == "url":
+            return {"url": self.witness.page(screen, token)}
+        options = ["--screen", screen, "--witness", self.witness.address(token)]
+        return {"app": self.manifest.practice.app, "arguments": options}
+
+    @contextmanager
+    def hurried(self, command: str, seconds: float) -> Iterator[None]:
+        """Gives a command a shorter deadline than its own, so that a case need not sit its own one out."""
+        spec = self.router.services.catalogue.get(command)
+        whole = spec.command
+        spec.command = whole.model_copy(update={"deadline": seconds})
+        try:
+            yield
+        finally:
+            spec.command = whole
 
     async def driver(self, on: Device | None = None) -> Driver:
         """The driver itself, for what must hold on it and not only behind the router."""
@@ -229,6 +241,21 @@ class Trial:
             if (report.get("what") in words if words else report.get("what") != "ready")
         ]
         self.require(not seen, f"nothing may have happened, yet the app reported {str(seen[:3])[:300]}")
+
+    async def first_press(self, *, by: Caller | None = None, named: bool = True, **selectors: Any) -> None:
+        """Presses Increment on the home screen; it must be the first input of which the app ever reports.
+
+        Reports come in order, so this shows without waiting that nothing that was done before reached the app.
+
+        Raises:
+            CaseFailed: The press does not arrive, or something arrived before it.
+        """
+        await self.call("press", by=by, named=named, target="Increment", **selectors)
+        await self.heard("press", id="home.increment")
+        await self.heard("count")
+        inputs = [(report.get("what"), report.get("value")) for report in self.reports() if report["what"] != "ready"]
+        if inputs != [("press", None), ("count", 1)]:
+            raise CaseFailed(f"nothing may have reached the app before the first press, yet it reported {inputs[:4]}")
 
     # --- what must hold ---
 

@@ -26,6 +26,10 @@ from .services import Services
 from .sessions import Session
 
 C = TypeVar("C", bound=Capability)
+
+PREPARING = frozenset({"elements.reveal", "elements.focus"})
+"""Operations that only make ready for what was asked for; a call that ends after one of them may be made again."""
+
 Progress = Callable[[float | None, str], Awaitable[None]]
 Runner = Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
 
@@ -77,6 +81,8 @@ class Context:
         session, device, driver, plan: Set for commands on a device; a host command has none of them.
         backend: For a host command that a backend brings: that backend.
         notices: What the answer must tell besides.
+        sent: Operation that changes something and has not been answered.
+        done: Operation that changed something and was answered; what may be lost after it is only the read-back.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class Context:
         self.backend = backend
         self.notices: list[dict[str, Any]] = []
         self.sent: str | None = None
+        self.done: str | None = None
         self.trips = 0
         self.waited = 0.0
         self.trace: list[dict[str, Any]] | None = [] if parsed.switches.debug else None
@@ -181,9 +188,11 @@ class Context:
         except AnydeviceError as error:
             if error.device is None:
                 error.device = self.device_key
+            if isinstance(error, CallTimeout) and self.done is not None and not changes:
+                raise self.out_of_time() from error
             raise
         except TimeoutError:
-            raise self.timed_out(operation if changes else None) from None
+            raise self.out_of_time() from None
         except Exception as error:
             raise BackendBroken(
                 f"The operation {operation} failed in the backend.",
@@ -198,7 +207,20 @@ class Context:
                 self.trace.append({"operation": operation, "ms": round(took, 2)})
         if isinstance(result, Acted):
             self.sent = None
+            if changes and operation not in PREPARING:
+                self.done = operation
         return result
+
+    def out_of_time(self, after: float | None = None) -> AnydeviceError:
+        """The error for a call that ran out of time here and now: nothing that may have taken effect is forgotten."""
+        if self.sent is None and self.done is not None:
+            return OutcomeUnknown(
+                "The device did it, and then did not answer in time; what came of it is not known.",
+                sent=self.done,
+                reason="no reply in time after it",
+                device=self.device_key,
+            )
+        return self.timed_out(self.sent, after)
 
     def timed_out(self, sent: str | None, after: float | None = None) -> AnydeviceError:
         """The error for a call that ran out of time, depending on whether something was on its way."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import structlog
 
 from anydevice_schemas import WELL_KNOWN, Device, Manifest, PlatformWord
@@ -46,6 +47,8 @@ class BackendEntry:
     instance: Backend | None = None
     listings: dict[tuple[tuple[str, str], ...], _Listing] = field(default_factory=dict)
     lock: anyio.Lock = field(default_factory=anyio.Lock)
+    importer: threading.Thread | None = None
+    import_began: float = 0.0
 
 
 class Backends:
@@ -92,7 +95,7 @@ class Backends:
         return entry.manifest
 
     async def instance(self, name: str) -> Backend:
-        """The backend itself, imported and constructed in a worker thread on first use.
+        """The backend itself, imported (in a thread of its own) and constructed on first use.
 
         Raises:
             BackendBroken: It cannot be imported or constructed; its record says so from now on.
@@ -108,13 +111,13 @@ class Backends:
 
     async def _construct(self, entry: BackendEntry) -> Backend:
         record = entry.record
-        with anyio.move_on_after(IMPORT_DEADLINE) as scope:
-            await anyio.to_thread.run_sync(record.load, abandon_on_cancel=True)
-        if scope.cancelled_caught:
-            record.fail(f"importing {record.value} took longer than {IMPORT_DEADLINE:g} s")
+        await _import(entry)
         if record.state != "ready":
             raise BackendBroken(
-                f"The backend {record.name} cannot be loaded.", backend=record.name, reason=record.reason
+                f"The backend {record.name} cannot be loaded.",
+                backend=record.name,
+                reason=record.reason,
+                fix=record.remedy,
             )
         data = private_folder(self.settings.data_dir / record.name)
         run = private_folder(self.settings.run_dir / record.name)
@@ -125,11 +128,19 @@ class Backends:
         except Exception as error:
             record.fail(f"constructing {record.value} failed: {describe(error)}")
             raise BackendBroken(
-                f"The backend {record.name} cannot be started.", backend=record.name, reason=record.reason
+                f"The backend {record.name} cannot be started.",
+                backend=record.name,
+                reason=record.reason,
+                fix=record.remedy,
             ) from error
         if not isinstance(instance, Backend):
-            record.fail(f"{record.value} made a {type(instance).__name__}, not a Backend")
-            raise BackendBroken(f"The backend {record.name} is no backend.", backend=record.name, reason=record.reason)
+            record.fail(f"{record.value} made something that is no anydevice.driver.Backend")
+            raise BackendBroken(
+                f"The backend {record.name} is no backend.",
+                backend=record.name,
+                reason=record.reason,
+                fix=record.remedy,
+            )
         return instance
 
     async def listed(self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None) -> Inventory:
@@ -266,6 +277,24 @@ def platform_words(manifests: Iterable[Manifest]) -> tuple[PlatformWord, ...]:
                 ),
             )
     return tuple(words.values())
+
+
+async def _import(entry: BackendEntry) -> None:
+    """Imports a backend's code; its record says how that went.
+
+    In a thread of its own, begun once however often it is asked for: an import that hangs then holds one thread, not
+    one more with every listing, and being a daemon thread it does not keep the process from ending.
+    """
+    record = entry.record
+    if entry.importer is None:
+        entry.importer = threading.Thread(target=record.load, name=f"import of {record.name}", daemon=True)
+        entry.import_began = time.monotonic()
+        entry.importer.start()
+    while entry.importer.is_alive():  # noqa: ASYNC110 - nothing tells an event loop that a thread has ended
+        if time.monotonic() - entry.import_began > IMPORT_DEADLINE:
+            record.fail(f"importing {record.value} took longer than {IMPORT_DEADLINE:g} s")
+            return
+        await anyio.sleep(0.005)
 
 
 def _checked(entry: BackendEntry, rows: Any) -> Iterable[Device]:

@@ -30,8 +30,16 @@ def digest(arguments: Mapping[str, Any]) -> str:
 
 
 def redacted(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as a replay line may show them."""
-    return {key: REDACTED if key in _SECRET_FIELDS else value for key, value in arguments.items()}
+    """Arguments as a replay line may show them, those of calls inside a call (steps of a batch) too."""
+    return {key: REDACTED if key in _SECRET_FIELDS else _redacted_inside(value) for key, value in arguments.items()}
+
+
+def _redacted_inside(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return redacted(value)
+    if isinstance(value, list):
+        return [_redacted_inside(item) for item in value]
+    return value
 
 
 class Journal:

@@ -146,7 +146,7 @@ class Router:
         except TimeoutError:
             if trail.context is None:
                 raise CallTimeout("The device did not answer.", after=parsed.deadline, device=device.key) from None
-            raise trail.context.timed_out(trail.context.sent, parsed.deadline) from None
+            raise trail.context.out_of_time(parsed.deadline) from None
         except ConnectionLost:
             await self.services.connections.drop(device.key)
             self.services.backends.forget(device.backend)
@@ -162,7 +162,7 @@ class Router:
             return sessions.named(caller, selector.session, selector.tenant)
         if selector.names_a_device() or parsed.spec.command.explicit_device:
             return None  # a session the caller never named is no naming of a device
-        implicit = sessions.implicit(caller)
+        implicit = sessions.implicit(caller, selector.tenant)
         if not implicit:
             return None
         fitting = self._in_scope(implicit, selector, caller)
@@ -215,14 +215,16 @@ class Router:
             explicit_device=descriptor.explicit_device,
             boots=descriptor.boots or (parsed.boots and parsed.selector.names_a_device()),
             defaults=defaults_from(env, services.backends.platforms) if bound is None else [],
-            held={} if bound is not None or parsed.selector.names_a_device() else self._held(trail.caller),
+            held={}
+            if bound is not None or parsed.selector.names_a_device()
+            else self._held(trail.caller, parsed.selector.tenant),
             lock=services.settings.session_lock,
         )
         return resolve(request, inventory)
 
-    def _held(self, caller: Caller) -> Mapping[str, Held]:
+    def _held(self, caller: Caller, tenant: str | None) -> Mapping[str, Held]:
         """Leases that keep a device from being chosen without being named."""
-        own = {session.device_key for session in self.services.sessions.implicit(caller)}
+        own = {session.device_key for session in self.services.sessions.implicit(caller, tenant)}
         return {key: held for key, held in self.services.desk.held().items() if key not in own}
 
     def _seat(self, caller: Caller, parsed: Parsed, device: Device, bound: Session | None) -> Session:

@@ -56,6 +56,7 @@ class Session:
     fence: tuple[int, int] | None = None
     device_name: str = ""
     cwd: str | None = None
+    transport: str = ""
     _holder: Holder | None = None
 
     @property
@@ -82,6 +83,20 @@ class Lost:
     device: str
     device_name: str
     app: str | None
+    tenant: str = "default"
+    transport: str = ""
+
+    def concerns(self, caller: Caller) -> bool:
+        """Whether a caller is the one who had it, as far as that can be told after a restart.
+
+        A command line's scope is the same as before. A connection is a new one: what it has in common with the
+        earlier one is who is on it, by which transport, and the directory it works in.
+        """
+        if self.principal != caller.principal:
+            return False
+        if self.scope_key is not None and self.transport == "cli":
+            return self.scope_key == caller.scope_key
+        return self.cwd is not None and (self.cwd, self.transport) == (caller.cwd, caller.transport)
 
     def to_wire(self) -> dict[str, Any]:
         """As a notice shows it."""
@@ -105,7 +120,7 @@ class Sessions:
         self.idle = idle
         self.ended: list[Callable[[Session, str], None]] = []
         self._named: dict[tuple[str, str, str], Session] = {}
-        self._implicit: dict[str, dict[str, Session]] = {}
+        self._implicit: dict[str, dict[tuple[str, str], Session]] = {}
         self._ledger = ledger
         self._lost: list[Lost] = _read_ledger(ledger) if ledger is not None else []
 
@@ -119,7 +134,8 @@ class Sessions:
         found = self.find(caller, name, tenant)
         if found is not None:
             return found
-        lost = [entry for entry in self._lost if entry.principal == caller.principal and entry.name == name]
+        wanted = (caller.principal, tenant or "default", name)
+        lost = [entry for entry in self._lost if (entry.principal, entry.tenant, entry.name) == wanted]
         if lost:
             self._forget(lost)
             raise ConnectionLost(
@@ -138,18 +154,21 @@ class Sessions:
         if found is not None:
             return found
         for session in self._implicit.get(caller.scope_key, {}).values():
-            if session.name == name:
+            if session.name == name and tenant in (None, session.tenant):
                 return session
         return None
 
     def names(self, caller: Caller, tenant: str | None = None) -> list[str]:
         """Names a caller may use."""
         own = [n for p, t, n in self._named if p == caller.principal and t == (tenant or "default")]
-        return sorted(own + [s.name for s in self._implicit.get(caller.scope_key, {}).values()])
+        return sorted(own + [s.name for s in self.implicit(caller, tenant)])
 
-    def implicit(self, caller: Caller) -> list[Session]:
-        """The caller's implicit sessions, one a device, oldest first."""
-        return list(self._implicit.get(caller.scope_key, {}).values())
+    def implicit(self, caller: Caller, tenant: str | None = None) -> list[Session]:
+        """The caller's implicit sessions for a tenant, one a device, oldest first."""
+        mine = self._implicit.get(caller.scope_key)
+        if not mine:
+            return []
+        return [session for session in mine.values() if session.tenant == (tenant or "default")]
 
     def visible(self, caller: Caller) -> list[Session]:
         """Every session of the caller's principal."""
@@ -186,11 +205,13 @@ class Sessions:
                 )
             return found
         group = self._implicit.setdefault(caller.scope_key, {})
-        found = group.get(device.key)
+        slot = (device.key, tenant or "default")
+        found = group.get(slot)
         if found is None:
-            made_up = hashlib.blake2b(f"{caller.scope_key}|{device.key}".encode(), digest_size=4).hexdigest()
+            place = f"{caller.scope_key}|{'|'.join(slot)}"
+            made_up = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
             found = self._new(caller, device, f"auto-{made_up}", caller.scope_key, tenant, run_id, now)
-            group[device.key] = found
+            group[slot] = found
             self._write()
         return found
 
@@ -204,7 +225,7 @@ class Sessions:
             self._named.pop((session.principal, session.tenant, session.name), None)
         else:
             group = self._implicit.get(session.scope_key, {})
-            group.pop(session.device_key, None)
+            group.pop((session.device_key, session.tenant), None)
             if not group:
                 self._implicit.pop(session.scope_key, None)
         for listener in self.ended:
@@ -240,15 +261,13 @@ class Sessions:
         return gone
 
     def losses_for(self, caller: Caller) -> list[Lost]:
-        """What an earlier daemon lost of this caller's: told once, to whoever comes from the same place."""
+        """What an earlier daemon lost of this caller's: told once, to whoever comes from the same place.
+
+        A named session may be used from elsewhere too; `named` tells that caller, who is not told here.
+        """
         if not self._lost:
             return []
-        mine = [
-            entry
-            for entry in self._lost
-            if entry.principal == caller.principal
-            and (entry.scope_key is None or entry.scope_key == caller.scope_key or entry.cwd == caller.cwd)
-        ]
+        mine = [entry for entry in self._lost if entry.concerns(caller)]
         self._forget(mine)
         return mine
 
@@ -279,6 +298,7 @@ class Sessions:
             run_id=run_id,
             device_name=device.name,
             cwd=caller.cwd,
+            transport=caller.transport,
         )
 
     def remember(self) -> None:
@@ -291,7 +311,8 @@ class Sessions:
         rows: list[dict[str, Any]] = [
             {
                 "name": s.name, "principal": s.principal, "scope_key": s.scope_key, "cwd": s.cwd,
-                "device": s.device_key, "device_name": s.device_name, "app": s.app,
+                "device": s.device_key, "device_name": s.device_name, "app": s.app, "tenant": s.tenant,
+                "transport": s.transport,
             }
             for s in self.all()
         ]  # fmt: skip

@@ -11,11 +11,8 @@ import click
 
 from anydevice_schemas.errors import AnydeviceError, UnknownCommand
 
-from . import exits, output, remote
+from . import brought, exits, output, remote
 from .device import DeviceCommand, in_short
-
-SUBCOMMANDS = "anydevice.subcommands"
-"""Entry points that bring a subcommand: a `click.Command`. Only looked at for a name nobody else has."""
 
 _OWN: dict[str, str] = {
     "approve": "Approves a confirmation token, as a person.",
@@ -36,8 +33,8 @@ class Root(click.Group):
         super().__init__(
             name="anydevice",
             help="The right device, driven by one caller at a time, with answers that are checked.",
-            epilog="anydevice COMMAND --help tells what a command takes. Exit codes: 0 done, 1 failed, 2 usage, "
-            "3 device, 4 element, 5 confirmation, 6 not allowed, 124 timeout, 130 interrupted.",
+            epilog="anydevice COMMAND --help tells what a command takes. Exit codes: 0 done, 1 failed or answered no, "
+            "2 usage, 3 device, 4 element, 5 confirmation, 6 not allowed, 124 timeout, 130 interrupted.",
             params=[click.Option(["--json", "as_json"], is_flag=True, hidden=True)],
             context_settings={"help_option_names": ["--help", "-h"]},
         )
@@ -45,7 +42,7 @@ class Root(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names without aliases, in alphabetical order."""
-        return sorted({*_OWN, *self.catalogue.commands})
+        return sorted({*_OWN, *self.catalogue.commands, *brought.names()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Builds one command."""
@@ -54,6 +51,8 @@ class Root(click.Group):
 
             return own.COMMANDS.get(cmd_name)
         descriptor = self.catalogue.get(cmd_name)
+        if descriptor is None and (command := brought.load(cmd_name)) is not None:
+            return command
         if descriptor is None and not ctx.resilient_parsing:
             descriptor = self._look_again(cmd_name)
         return DeviceCommand(descriptor, self.catalogue) if descriptor is not None else None
@@ -71,8 +70,6 @@ class Root(click.Group):
         """As click's, with the nearest names for one that does not exist."""
         name = args[0]
         command = self.get_command(ctx, name)
-        if command is None and not name.startswith("-"):
-            command = _brought(name)
         if command is not None:
             return name, command, args[1:]
         if ctx.resilient_parsing:
@@ -81,13 +78,13 @@ class Root(click.Group):
             raise click.NoSuchOption(name, ctx=ctx)
         import difflib
 
-        known = [*_OWN, *self.catalogue.commands, *self.catalogue.aliases]
+        known = [*_OWN, *self.catalogue.commands, *self.catalogue.aliases, *brought.names()]
         near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.5)
         hint = f"Did you mean {near[0]}?" if near else "anydevice --help lists all commands."
         raise UnknownCommand(f"There is no command {name[:60]!r}.", nearest=near, hint=hint)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Two lists; made of summaries, without building a single command."""
+        """Three lists; made of summaries and names, without building or importing a single command."""
         if not self.catalogue.commands:
             try:
                 self.catalogue = remote.fetch()
@@ -95,7 +92,8 @@ class Root(click.Group):
                 formatter.write_paragraph()
                 formatter.write_text(f"(The device commands cannot be listed: {error})")
         commands = [(name, in_short(c["summary"])) for name, c in sorted(self.catalogue.commands.items())]
-        for title, rows in (("Commands on devices", commands), ("This host", list(_OWN.items()))):
+        lists = [("Commands on devices", commands), ("This host", list(_OWN.items())), ("More", brought.rows())]
+        for title, rows in lists:
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
@@ -107,18 +105,6 @@ def _daemon_has_another(digest: str) -> bool:
             return bool(client.greeting["catalogue"] != digest)
     except (AnydeviceError, OSError):
         return False
-
-
-def _brought(name: str) -> click.Command | None:
-    """A subcommand that an installed distribution brings."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=SUBCOMMANDS, name=name):
-        loaded = point.load()
-        if isinstance(loaded, click.Command):
-            return loaded
-        raise click.ClickException(f"the subcommand {name} of {point.value} is not a click command")
-    return None
 
 
 def run(argv: Sequence[str]) -> int:

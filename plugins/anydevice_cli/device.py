@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from anydevice_schemas.errors import PathNotFound, PathRefused
 
 from . import output, remote
+from .exits import FAILED, OK
 from .words import Words, WordsError, read_json
 
 _OWN, _WHICH, _HOW = "Options", "Which device", "How it answers"
@@ -192,7 +193,8 @@ class DeviceCommand(click.Command):
         if ctx.params.get("path"):
             copy_artefact(answer, ctx.params["path"])
         output.answer(answer, as_json=as_json)
-        return 0
+        # A yes-or-no question that was answered no, so that a shell can branch on it.
+        return FAILED if answer.get("command") == "is" and answer["data"].get("result") is False else OK
 
 
 class _Ours(click.Option):

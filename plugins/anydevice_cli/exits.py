@@ -1,7 +1,7 @@
 """What the exit code of a command says. One table; every error code of `anydevice_schemas.errors` is in it.
 
   0  done, and verified as far as the command can be
-  1  the command failed
+  1  the command failed, or `is` answered no
   2  it was called wrongly
   3  no such device or session, or it is busy, held, or cannot be driven now
   4  no such element or app, or the effect was not seen

@@ -122,7 +122,8 @@ class CommandLine(Door):
         lines = done.stdout.splitlines()
         assert len(lines) == 1, (done.returncode, done.stdout, done.stderr)
         said = Said(json.loads(lines[0]), done.stdout + done.stderr)
-        assert done.returncode == (0 if said.ok else EXIT_CODES[said.code or ""]), said.wire
+        no = command == "is" and said.data.get("result") is False  # for `if anydevice is …; then`
+        assert done.returncode == (int(no) if said.ok else EXIT_CODES[said.code or ""]), said.wire
         said.pictures = [Path(made["path"]).read_bytes() for made in said.wire.get("artefacts") or []]
         return said
 

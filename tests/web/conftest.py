@@ -10,18 +10,18 @@ from .site import Site, running_site
 from .web import Web, running_web
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_site() -> Iterator[Site]:
     with running_site() as site:
         yield site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def shared_web(anyio_backend: str, shared_site: Site) -> AsyncIterator[Web]:
     async with running_web(shared_site) as web:
         yield web

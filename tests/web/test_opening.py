@@ -175,7 +175,7 @@ async def test_a_click_on_a_link_to_nowhere_tells_that_it_failed(web: Web) -> No
 async def test_a_click_whose_page_does_not_come_in_time_says_it_is_under_way(
     web: Web, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anydevice_web.page.Page.settle.__kwdefaults__", {"deadline": 0.6})
+    monkeypatch.setattr("anydevice_web.following.settle.__kwdefaults__", {"deadline": 0.6})
     tree = await web.show(f"<a href='{silent}'>go</a>")
     acted = await web.click(one(tree, "go"))
     assert [(h.kind, h.data["url"]) for h in acted.happenings] == [("navigating", silent)]

@@ -142,9 +142,8 @@ async def test_a_cancelled_send_never_tears_a_message(connection: Connection, fa
 
 @on_both_loops
 async def test_a_call_without_an_answer_ends_at_its_deadline_and_a_late_one_is_ignored(
-    ends: tuple[Connection, Far],
+    connection: Connection, far: Far
 ) -> None:
-    connection, far = ends
     with pytest.raises(CallTimeout) as caught:
         await connection.root.call("A.slow", deadline=0.05)
     assert (caught.value.details["after"], caught.value.details["waiting_for"]) == (0.05, "A.slow")

@@ -146,9 +146,11 @@ function probe(options) {
   return result;
 }
 
+const LOOKED_AT = 100000; // characters of one element's text: what was written into it is read back whole
+
 // One element as a packed walk of a single row.
 function look(e, tag) {
-  textLimit = 512;
+  textLimit = LOOKED_AT;
   const pack = new Pack();
   const standIn = standsFor(e, tag);
   let role = standIn ? (standIn.type === "file" ? "filechooser" : standIn.type) : roleOf(e, tag);
@@ -174,30 +176,39 @@ function look(e, tag) {
   return { words: pack.words, numbers: pack.numbers.join(","), names: pack.names, extras: pack.extras };
 }
 
-// The element at a point: the deepest one a person would name, not the span inside the button.
-// In a frame this world cannot enter: that frame's number and the point in its own coordinates.
-function at(options) {
-  let doc = document, x = options.x, y = options.y;
+// What is hit at a point, through the frames this world can enter. In one it cannot enter: that frame's number
+// and the point in its own coordinates.
+function hitAt(x, y) {
+  let doc = document;
   for (;;) {
     const hit = deepest(doc, x, y);
-    if (!hit) return null;
+    if (!hit) return { hit };
     const tag = tagOf(hit);
-    if (tag === "iframe" || tag === "frame") {
-      const place = frameBox(hit);
-      const inside = x >= place.x && y >= place.y && x < place.x + place.width && y < place.y + place.height;
-      const inner = innerDocument(hit, tag);
-      const px = (x - place.x) / place.sx, py = (y - place.y) / place.sy;
-      if (inside && inner && gRootElement.call(inner)) {
-        doc = inner;
-        x = px;
-        y = py;
-        continue;
-      }
-      if (inside && !inner) return { frame: numberOf(hit), x: px, y: py, ...look(hit, tag) };
-    }
-    const named = speaker(hit);
-    return look(named, tagOf(named));
+    if (tag !== "iframe" && tag !== "frame") return { hit };
+    const place = frameBox(hit);
+    const inside = x >= place.x && y >= place.y && x < place.x + place.width && y < place.y + place.height;
+    if (!inside) return { hit };
+    const inner = innerDocument(hit, tag);
+    x = (x - place.x) / place.sx;
+    y = (y - place.y) / place.sy;
+    if (!inner) return { hit, frame: numberOf(hit), x, y };
+    if (!gRootElement.call(inner)) return { hit };
+    doc = inner;
   }
+}
+
+// The element at a point: the deepest one a person would name, not the span inside the button.
+function at(options) {
+  const { hit, ...inside } = hitAt(options.x, options.y);
+  if (!hit) return null;
+  const named = "frame" in inside ? hit : speaker(hit);
+  return { ...look(named, tagOf(named)), ...inside };
+}
+
+// The frame of another world at a point, or null.
+function frameAt(options) {
+  const { hit, ...inside } = hitAt(options.x, options.y);
+  return "frame" in inside ? inside : null;
 }
 
 function speaker(hit) {

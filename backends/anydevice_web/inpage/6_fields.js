@@ -180,12 +180,20 @@ function scrolledBy() {
   return [dx, dy];
 }
 
+// The next drawing of the page; a tab in the background draws none.
+const frame = () => new Promise((done) => {
+  const timer = setTimeout(done, 60);
+  requestAnimationFrame(() => (clearTimeout(timer), done()));
+});
+
+// Answers when what is here now has been drawn: until then the browser may send a frame's input elsewhere.
+async function drawn() {
+  await frame();
+  await frame();
+}
+
 // How far things have scrolled since `markScroll`, once they rest (or time is up).
 async function scrolled(options) {
-  const frame = () => new Promise((done) => {
-    const timer = setTimeout(done, 60); // a background tab draws no frames
-    requestAnimationFrame(() => (clearTimeout(timer), done()));
-  });
   const end = performance.now() + options.patience;
   let last = scrolledBy(), still = 0;
   while (performance.now() < end) {

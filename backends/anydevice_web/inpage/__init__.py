@@ -13,8 +13,8 @@ WORLD = "anydevice"
 """Name of the isolated world the program lives in; a page's own scripts cannot see into it."""
 
 _OFFERED = (
-    "walk", "probe", "at", "frameView", "reveal", "focus", "ready", "put", "choose", "holds", "focused", "markScroll",
-    "scrolled", "taken", "turn", "status", "element", "page",
+    "walk", "probe", "at", "frameAt", "frameView", "reveal", "focus", "ready", "put", "choose", "holds", "focused",
+    "markScroll", "drawn", "scrolled", "taken", "turn", "status", "element", "page",
 )  # fmt: skip
 KEEPER = """
 globalThis.__anydevice_kept = [];

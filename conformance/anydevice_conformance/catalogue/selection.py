@@ -139,8 +139,9 @@ async def odd_environment(t: Trial) -> None:
     "and the answer MUST say what is missing and why.",
 )
 async def sick_neighbour(t: Trial) -> None:
-    for fault in ({"fails": RuntimeError("out of order")}, {"hangs": True}):
-        async with neighbour(t, {"id": "ill"}, **fault):  # type: ignore[arg-type]
+    faults: tuple[dict[str, Any], ...] = ({"fails": RuntimeError("out of order")}, {"hangs": True})
+    for fault in faults:
+        async with neighbour(t, {"id": "ill"}, **fault):
             answer = await t.call("devices", named=False)
             t.require(_listed(answer, t.device.id), "the device is not listed beside a backend that does not list")
             missing = [gone for gone in answer.data.get("missing", ()) if gone["backend"] == NAME]
@@ -154,7 +155,7 @@ async def sick_neighbour(t: Trial) -> None:
     "what decided.",
 )
 async def names_it(t: Trial) -> None:
-    ways = [{"device": t.device.id}, {"device": t.device.key}]
+    ways: list[dict[str, Any]] = [{"device": t.device.id}, {"device": t.device.key}]
     if t.device.id_kind != "id":
         ways.append({t.device.id_kind: t.device.id})
     rows = _everything(t)
@@ -214,7 +215,7 @@ async def contradictions(t: Trial) -> None:
     target = next(word for word in ("tv", "mobile", "desktop") if word != t.device.device_target)
     platforms = t.router.services.backends.platforms
     foreign = next(word.name for word in platforms if word.platform == word.name != t.device.platform)
-    pairs: list[dict[str, str]] = [
+    pairs: list[dict[str, Any]] = [
         {"device": t.device.id, "deviceTarget": target},
         {"device": t.device.key, "platform": foreign},
     ]
@@ -243,7 +244,9 @@ async def equal_names(t: Trial) -> None:
             candidates = t.detail(answer, "candidates", "matches")["candidates"]
             keys = {candidate["key"] for candidate in candidates}
             t.require({t.device.key, f"{NAME}:{t.device.id}"} <= keys, f"candidates of {word!r} are {sorted(keys)}")
-            await _paste_back(t, candidates, {t.device.key: t.device, f"{NAME}:{t.device.id}": beside.rows[t.device.id]})
+            await _paste_back(
+                t, candidates, {t.device.key: t.device, f"{NAME}:{t.device.id}": beside.rows[t.device.id]}
+            )
 
 
 @case(
@@ -253,7 +256,9 @@ async def equal_names(t: Trial) -> None:
     screen=None,
 )
 async def nothing_named(t: Trial) -> None:
-    for scope in ({}, {"platform": t.device.platform, "deviceTarget": t.device.device_target}):
+    scopes: tuple[dict[str, Any], ...]
+    scopes = ({}, {"platform": t.device.platform, "deviceTarget": t.device.device_target})
+    for scope in scopes:
         answer = await t.call("appstate", named=False, expect="ambiguous_device", **scope)
         details = t.detail(answer, "candidates", "matches")
         t.require(details["matches"] >= 2, "two devices are usable")
@@ -269,7 +274,9 @@ async def nothing_named(t: Trial) -> None:
 )
 async def unusable_rows(t: Trial) -> None:
     refusals = {"offline": "device_offline", "unauthorized": "device_unauthorized", "unavailable": "device_not_found"}
-    rows = [{"id": f"so-{state}", "state": state, "reason": f"why {state}", "fix": f"mend {state}"} for state in refusals]
+    rows = [
+        {"id": f"so-{state}", "state": state, "reason": f"why {state}", "fix": f"mend {state}"} for state in refusals
+    ]
     async with neighbour(t, *rows) as beside:
         listed = await t.call("devices", named=False, platform=NAME)
         told = {row["state"]: (row.get("reason"), row.get("fix")) for row in listed.data["devices"]}
@@ -313,7 +320,7 @@ async def stopping_needs_a_name(t: Trial) -> None:
         t.equal(details["param"], "device", "what is missing")
         keys = {candidate["key"] for candidate in details["candidates"]}
         t.require({t.device.key, t.other.key} & keys, f"the candidates are {sorted(keys)}")
-    await t.unheard()
+    await t.first_press()
     t.equal({row.state for row in await rows_of(t) if row.id in (t.device.id, t.other.id)}, {"ready"}, "states")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from anydevice_schemas import Caller
 
 from ..case import case
@@ -43,10 +45,12 @@ async def misspelt(t: Trial) -> None:
     name = (await t.open("home", session="suite-north")).session
     t.equal(name, "suite-north", "the session's name")
     for named in (False, True):
-        answer = await t.call("press", named=named, session="suite-nroth", target="Increment", expect="session_not_found")
+        answer = await t.call(
+            "press", named=named, session="suite-nroth", target="Increment", expect="session_not_found"
+        )
         t.require(name in t.detail(answer, "nearest")["nearest"], "the nearest name is not told")
         t.require(answer.device is None, "a device was chosen for a session that does not exist")
-    await t.unheard()
+    await t.first_press(named=False, session="suite-north")
     _end(t, "suite-north")
 
 
@@ -61,16 +65,15 @@ async def misspelt(t: Trial) -> None:
 async def bound_for_life(t: Trial) -> None:
     await let_go(t)
     await t.open("home", session="suite-bound")
-    for command, arguments in (("press", {"target": "Increment"}), ("open", {}), ("appstate", {})):
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+    calls = (("press", {"target": "Increment"}), ("open", {}), ("appstate", {}))
+    for command, arguments in calls:
         answer = await t.call(
             command, named=False, session="suite-bound", device=t.other.key, expect="selector_conflict", **arguments
         )
         said = str(t.detail(answer, "conflicts")["conflicts"])
         t.require(t.device.key in said and t.other.key in said, f"{command}: the conflict does not name both devices")
-    await t.unheard()
-    answer = await t.call("press", named=False, session="suite-bound", target="Increment")
-    t.equal(answer.device and answer.device.key, t.device.key, "the device of the session")
-    await t.heard("count", value=1)
+    await t.first_press(named=False, session="suite-bound")
     _end(t, "suite-bound")
 
 
@@ -92,7 +95,7 @@ async def never_meet(t: Trial) -> None:
     )
     await t.call("press", named=False, by=stranger, session=mine, target="Increment", expect="session_not_found")
     t.require(mine not in _names(t, stranger), "the made-up name of another's session is told")
-    await t.unheard()
+    await t.first_press()
     await let_go(t, stranger)
 
 

@@ -1,4 +1,4 @@
-"""The report as files: `conformance.json`, `junit.xml`, `index.html`, a badge for each class, pictures under `evidence/`."""
+"""The report as files: `conformance.json`, `junit.xml`, `index.html`, a badge a class, pictures under `evidence/`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from anydevice_schemas import Tree
-from anydevice_schemas.errors import AppNotRunning, DialogOpen, Unsupported
+from anydevice_schemas.errors import AppNotRunning, CallTimeout, DialogOpen, OutcomeUnknown, Unsupported
 
 from ..context import Context
 from ..driver import Acted, TreeScope
@@ -17,6 +17,9 @@ from ..elements import diff
 from ._aim import VISIBLE
 
 LINES = {"digest": 0, "default": 10, "full": 60}
+LOOK_MOST = 3.0
+"""Seconds the screen is given to be read after an action; the action is done, whatever the screen does then."""
+
 BLOCKING = frozenset({"dialog", "crashed", "closed"})
 """After these the screen cannot be read; they are change enough."""
 
@@ -30,6 +33,7 @@ class Watch:
     scope: TreeScope = VISIBLE
     waited: float = 0.0
     notes: list[str] = field(default_factory=list)
+    unread: bool = False
 
     @staticmethod
     async def start(ctx: Context) -> Watch:
@@ -69,27 +73,41 @@ class Watch:
 
     async def _once(self) -> Tree | None:
         """One look; a screen that has not changed yet is given one short chance more."""
-        after = await _look(self.ctx, self.scope)
+        after = await self._look()
         if after is None or self.before is None or diff(self.before, after).changed:
             return after
         await self.ctx.pause(0.03)
-        return await _look(self.ctx, self.scope)
+        again = await self._look()
+        return again if again is not None else after
 
     async def _settled(self, seconds: float) -> Tree | None:
         """Looks until two looks in a row are the same for half a second, or the time is up."""
         quiet = 0.5
         until = anyio.current_time() + seconds
-        last = await _look(self.ctx, self.scope)
+        last = await self._look()
         same_since = anyio.current_time()
         while anyio.current_time() < until and last is not None:
             await self.ctx.pause(0.1)
-            now = await _look(self.ctx, self.scope)
+            now = await self._look()
             if now is None or diff(last, now).changed:
                 last, same_since = now, anyio.current_time()
             elif anyio.current_time() - same_since >= quiet:
                 return now
         self.ctx.notice("not_settled", f"The screen was still changing after {seconds:g} s.")
         return last
+
+    async def _look(self) -> Tree | None:
+        """A look after the action. A screen that does not answer takes nothing from what was done; it is told."""
+        if self.unread:
+            return None
+        limit = min(LOOK_MOST, max(0.1, self.ctx.remaining() - 0.5))
+        try:
+            with anyio.fail_after(limit):
+                return await _look(self.ctx, self.scope)
+        except (TimeoutError, CallTimeout, OutcomeUnknown):
+            self.unread = True
+            self.ctx.notice("not_read", "The screen did not answer after the action; what changed is not known.")
+            return None
 
 
 async def _look(ctx: Context, scope: TreeScope) -> Tree | None:

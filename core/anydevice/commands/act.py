@@ -7,12 +7,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from anydevice_schemas import Example, Node, Plan
-from anydevice_schemas.errors import ElementNotFound, StaleRef
+from anydevice_schemas.errors import AppNotRunning, DialogOpen, ElementNotFound, StaleRef
 
 from ..catalogue import command
 from ..context import Context, Outcome
 from ..driver import Acted, Elements, Pointer, Touch
-from ._aim import Aim, ElementInput, aim, probe_node
+from ._aim import FULL, Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
 
 OUTPUT: dict[str, Any] = {
@@ -68,7 +68,8 @@ async def press(ctx: Context, args: PressInput) -> Outcome:
     watch = await Watch.start(ctx)
     acted = await _press(ctx, args, target)
     data = merged(target.to_wire(), acted.data, await watch.report(acted, settle=10.0 if args.settle else 0.0))
-    return Outcome(data=data, verified=await _toggled(ctx, target, acted), method=acted.method)
+    seen = not watch.unread and await _toggled(ctx, target, acted)
+    return Outcome(data=data, verified=seen, method=acted.method)
 
 
 async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
@@ -89,16 +90,19 @@ async def _toggled(ctx: Context, target: Aim, acted: Acted) -> bool:
     if acted.verified is not None:
         return acted.verified
     node = target.node
-    if node is None or node.role not in _TOGGLES or node.key is None or acted.happenings:
+    if node is None or node.role not in _TOGGLES or acted.happenings:
         return False
     after = await _state_now(ctx, node)
     return after is not None and (node.states & _TOGGLE_STATES) != (after.states & _TOGGLE_STATES)
 
 
 async def _state_now(ctx: Context, node: Node) -> Node | None:
+    """The element as it is now, looked at directly where the driver can, else in the tree; None when it is gone."""
     try:
-        return (await probe_node(ctx, node, None)).node
-    except (StaleRef, ElementNotFound, AssertionError):
+        if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.probe"):
+            return (await probe_node(ctx, node, None)).node
+        return next((seen for seen in (await ctx.tree(FULL)).nodes if seen.ref == node.ref), None)
+    except (StaleRef, ElementNotFound, DialogOpen, AppNotRunning):
         return None
 
 

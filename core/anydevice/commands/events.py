@@ -18,7 +18,7 @@ from ..context import Context, Outcome
 from ..driver import Acted, AppEvent, Links
 from ._url import check_url, scheme_of
 
-EVENT_NAME = re.compile(r"^[A-Za-z0-9_.:-]{1,64}$")
+EVENT_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 PAYLOAD_MOST = 8192
 URL_MOST = 4096
 PLACEHOLDERS = ("{event}", "{payload}", "{platform}")
@@ -60,7 +60,7 @@ async def trigger_app_event(ctx: Context, args: EventInput) -> Outcome:
     """Delivers an app event."""
     assert ctx.device is not None and ctx.plan is not None
     payload = _payload(args.payload)
-    if not EVENT_NAME.match(args.event):
+    if not EVENT_NAME.fullmatch(args.event):
         raise ctx.bad_argument("event", "not an event name", "1 to 64 of A-Z a-z 0-9 _ . : -")
     words = platform_words_of(ctx.device, ctx.services.backends.platforms)
     template, source = _template(ctx, words)

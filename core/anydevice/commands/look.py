@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
-from anydevice_schemas import Example, Node, Plan, Rect, Tree
+from anydevice_schemas import EDITABLE, Example, Node, Plan, Rect, Tree
 from anydevice_schemas.errors import ElementNotFound, StaleRef
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..driver import Elements, Screen, TreeScope
-from ..elements import RefQuery, describe_node, find, not_found, parse, render
+from ..elements import RefQuery, describe_node, find, not_found, parse, part, render
 from ._aim import FULL, ElementInput, aim, given, look_up, patiently, probe_node
 
 TREE = [Plan(name="tree", operations=["screen.tree"])]
+TEXT_MOST = 20_000
+"""Characters of one element's text that `get` answers with at most."""
 CHARS = {"digest": 2_000, "default": 16_000, "full": 60_000}
 
 
@@ -54,15 +57,14 @@ class SnapshotInput(Input):
 )
 async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
     """Reads the screen."""
-    root = None
+    root, node = None, None
     if args.scope is not None:
         node, _ = await look_up(ctx, args.scope, 3.0)
         root = node.key
-    tree = await ctx.tree(TreeScope(mode=args.mode, root=root, max_nodes=args.max_nodes, max_depth=args.max_depth))
+    scope = TreeScope(mode=args.mode, root=root, max_nodes=args.max_nodes, max_depth=args.max_depth)
+    tree = await (ctx.tree(scope) if node is None or root is not None else _inside(ctx, node, scope))
     ctx.here.tree = tree
-    text, cut = render(
-        tree, level=ctx.level, max_chars=CHARS[ctx.level], off_screen=args.mode != "viewport"
-    )
+    text, cut = render(tree, level=ctx.level, max_chars=CHARS[ctx.level], off_screen=args.mode != "viewport")
     data: dict[str, Any] = {
         "text": text,
         "title": tree.title,
@@ -78,6 +80,15 @@ async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
             for node in tree.nodes
         ]
     return Outcome(data=data, truncated=[*cut, *_cuts(tree)], method="tree")
+
+
+async def _inside(ctx: Context, node: Node, scope: TreeScope) -> Tree:
+    """The part of the screen inside an element that the device has no handle of."""
+    tree = await ctx.tree(replace(FULL, mode=scope.mode))
+    index = next((at for at, seen in enumerate(tree.nodes) if seen.ref == node.ref), None)
+    if index is None:
+        raise ctx.here.refs.stale(node.ref, "gone", tree)
+    return part(tree, index, max_nodes=scope.max_nodes, max_depth=scope.max_depth)
 
 
 def _cuts(tree: Tree) -> list[str]:
@@ -162,22 +173,51 @@ async def get(ctx: Context, args: GetInput) -> Outcome:
     if not isinstance(what, str):
         if args.what != "point":
             raise ctx.bad_argument("what", "x and y go with what=point", "point")
-        return Outcome(data={"element": await _at(ctx, args)})
+        node, cuts = await _whole(ctx, await _at(ctx, args))
+        return Outcome(data={"element": node.to_wire(full=True)}, truncated=cuts)
     node, tree = await look_up(ctx, what, args.timeout_ms / 1000)
     if args.what == "point":
         probe = await probe_node(ctx, node, tree)
         point = [round(probe.point.x, 1), round(probe.point.y, 1)] if probe.point is not None else None
         return Outcome(data={"point": point, "element": describe_node(probe.node), "unit": "points"})
+    node, cuts = await _whole(ctx, node)
     if args.what == "attrs":
-        return Outcome(data={"element": node.to_wire(full=True)})
-    text = "" if node.secure else (node.value if node.value not in (None, "") else node.name)
-    data: dict[str, Any] = {"text": text, "element": describe_node(node)}
+        return Outcome(data={"element": node.to_wire(full=True)}, truncated=cuts)
+    data: dict[str, Any] = {"text": _said(node), "element": describe_node(node)}
     if node.secure:
         data["secure"] = True
-    return Outcome(data=data)
+    return Outcome(data=data, truncated=cuts)
 
 
-async def _at(ctx: Context, args: GetInput) -> dict[str, Any]:
+def _said(node: Node) -> str:
+    """What an element says: its value where it has one (an empty field is empty), else its name."""
+    if node.secure:
+        return ""
+    if node.value is not None and (node.value or node.role in EDITABLE):
+        return node.value
+    return node.name
+
+
+async def _whole(ctx: Context, node: Node) -> tuple[Node, list[str]]:
+    """The element with its texts in full length, up to `TEXT_MOST`; and what is cut of them all the same.
+
+    Of an element without a handle nothing more is had than a look carries.
+    """
+    limit = TEXT_MOST if node.key is not None else FULL.max_text - 1
+    if max(len(node.name), len(node.value or "")) >= FULL.max_text and node.key is not None:
+        # One more than is shown: so a text that just fits is told from one that was cut.
+        own = TreeScope(mode="full", root=node.key, max_nodes=50, max_text=TEXT_MOST + 1)
+        node = next((found for found in (await ctx.tree(own)).nodes if found.key == node.key), node)
+    cuts = []
+    for field in ("name", "value"):
+        text = getattr(node, field)
+        if text is not None and len(text) > limit:
+            setattr(node, field, text[:limit])
+            cuts.append(f"{field} (limit {limit} characters)")
+    return node, cuts
+
+
+async def _at(ctx: Context, args: GetInput) -> Node:
     assert ctx.plan is not None
     target = await aim(ctx, args)
     if ctx.plan.name == "at-point":
@@ -190,7 +230,7 @@ async def _at(ctx: Context, args: GetInput) -> dict[str, Any]:
         node = hits[-1] if hits else None
     if node is None:
         raise ElementNotFound("There is no element at this point.", nearest_matches=[], on_screen=[])
-    return node.to_wire(full=True)
+    return node
 
 
 class IsInput(Input):

@@ -102,6 +102,9 @@ async def _to_edge(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outc
     until = anyio.current_time() + args.timeout_ms / 1000
     steps, still = 0, 0
     while still < STILL_MOST and steps < STEPS_MOST and anyio.current_time() < until:
+        if await scroller.at_edge(args.edge):
+            still = STILL_MOST
+            break
         moved = (await scroller.step(_EDGES[args.edge], 5.0, None)).moved
         still = 0 if moved else still + 1
         steps += moved
@@ -172,6 +175,7 @@ class _Scroller:
     ctx: Context
     area: Rect
     method: str
+    inner: bool = False
 
     @staticmethod
     async def make(ctx: Context, target: str | None) -> _Scroller:
@@ -186,7 +190,23 @@ class _Scroller:
             if probe.node.rect is not None:
                 area = probe.node.rect.intersect(area) or probe.node.rect
         assert ctx.plan is not None
-        return _Scroller(ctx, area, ctx.plan.name)
+        return _Scroller(ctx, area, ctx.plan.name, inner=target is not None)
+
+    async def at_edge(self, edge: str) -> bool:
+        """Whether the geometry alone says that the whole screen is scrolled to this edge already."""
+        if self.inner:
+            return False
+        geometry = await self.ctx.use(Screen).geometry()
+        content, view = geometry.content, geometry.viewport
+        if content is None or content.height <= view.height or content.width < view.width:
+            return False
+        reached = {
+            "top": content.y >= -0.5,
+            "bottom": content.y + content.height <= view.height + 0.5,
+            "left": content.x >= -0.5,
+            "right": content.x + content.width <= view.width + 0.5,
+        }
+        return reached[edge]
 
     async def step(self, direction: str, screens: float, points: float | None) -> _Shift:
         """One scroll; says whether anything moved."""

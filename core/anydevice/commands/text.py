@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from anydevice_schemas import Example, Node, Plan
-from anydevice_schemas.errors import ActionUnverified, ElementNotFound, StaleRef
+from anydevice_schemas import EDITABLE, Example, Node, Plan
+from anydevice_schemas.errors import ActionUnverified, ElementDisabled, ElementNotFound, InvalidArgument, StaleRef
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
@@ -51,6 +51,8 @@ async def fill(ctx: Context, args: FillInput) -> Outcome:
     assert ctx.plan is not None
     target = await aim(ctx, args, by_pointer=ctx.plan.name != "set-text")
     before = target.node
+    if before is not None:
+        _refuse_unfit(before, by_keys=ctx.plan.name != "set-text")
     if target.key is not None and ctx.plan.name == "set-text":
         acted = await ctx.use(Elements).set_text(target.key, args.text)
     else:
@@ -66,6 +68,30 @@ async def fill(ctx: Context, args: FillInput) -> Outcome:
     if acted.happenings:
         data["happened"] = [{"kind": h.kind, **dict(h.data)} for h in acted.happenings]
     return Outcome(data=data, verified=verified, method=acted.method)
+
+
+def _refuse_unfit(node: Node, *, by_keys: bool) -> None:
+    """Refuses what takes no text before anything is done to it.
+
+    Args:
+        node: The element.
+        by_keys: It is going to be pressed and typed into: whatever is no field would only be pressed.
+
+    Raises:
+        ElementDisabled: It is read-only.
+        InvalidArgument: It is no field.
+    """
+    if "readonly" in node.states:
+        raise ElementDisabled("The field is read-only.", element=describe_node(node), reason="read-only")
+    takes = node.role in EDITABLE or "editable" in node.states or "set_text" in node.actions
+    if by_keys and not takes:
+        raise InvalidArgument(
+            "This element takes no text.",
+            param="target",
+            expected="a field",
+            element=describe_node(node),
+            hint="Use press on it, or name the field.",
+        )
 
 
 async def _by_keys(ctx: Context, target: Aim, text: str) -> Acted:
@@ -176,6 +202,8 @@ async def type_(ctx: Context, args: TypeInput) -> Outcome:
 async def _focus(ctx: Context, args: ElementInput) -> None:
     assert ctx.plan is not None
     target = await aim(ctx, args)
+    if target.node is not None:
+        _refuse_unfit(target.node, by_keys=False)
     if "elements.focus" in ctx.plan.operations and target.key is not None:
         await ctx.use(Elements).focus(target.key)
     elif "touch.tap" in ctx.plan.operations:

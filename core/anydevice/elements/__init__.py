@@ -11,6 +11,7 @@ from __future__ import annotations
 from .describe import ambiguous, describe_node, nearest_names, not_found, on_screen
 from .diff import Change, TreeDiff, diff
 from .match import find, one
+from .part import part
 from .query import KEYS, Alternative, Query, RefQuery, Term, labelled, parse
 from .refs import RefRegistry
 from .render import render
@@ -38,5 +39,6 @@ __all__ = [
     "on_screen",
     "one",
     "parse",
+    "part",
     "render",
 ]

@@ -113,4 +113,9 @@ class _Ready:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything is closed and given back by now. A thread that hangs in some plugin's blocking call would keep the
+    # process from ending, for as long as it hangs.
+    os._exit(code)

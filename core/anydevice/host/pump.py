@@ -1,7 +1,7 @@
 """`anydevice mcp`: what an MCP host starts. Bytes between its stdio and the daemon's socket, nothing else.
 
 It imports the standard library only and understands no MCP, except for one thing: when the daemon cannot be
-had, the host's first request is answered with a JSON-RPC error, so that the reason shows up where a person looks.
+had, the host's requests are answered with a JSON-RPC error, so that the reason shows up where a person looks.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from . import protocol, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from anydevice_schemas.errors import AnydeviceError
 
 CHUNK = 65536
-FIRST_REQUEST_SECONDS = 10.0
-"""How long a refusal waits for a request it can be the answer to."""
+REQUEST_SECONDS = 10.0
+"""How long a refusal waits for a request, or for one more, that it can be the answer to."""
 
 EXIT_USAGE = 2
 EXIT_LOST = 1
@@ -122,28 +123,31 @@ def _write(data: bytes) -> None:
 
 
 def _refuse(facade: str, wire: dict[str, Any]) -> int:
-    """Tells the host why there is no server: a line on stderr, and an error as the answer to its first request."""
+    """Tells the host why there is no server: a line on stderr, and an error as the answer to whatever it asks.
+
+    A host may ask more than once before it gives up: one that speaks several protocol revisions tries them in turn,
+    and shows a person only the last answer.
+    """
     text = f"{wire['code']}: {wire['message']}"
     if wire.get("hint"):
         text += f" {wire['hint']}"
     _tell(facade, text)
-    request = _first_request(time.monotonic() + FIRST_REQUEST_SECONDS)
-    if request is not None:
-        error = {"code": -32000, "message": text, "data": wire}
-        answer = {"jsonrpc": "2.0", "id": request, "error": error}
-        with contextlib.suppress(OSError):
-            _write(json.dumps(answer).encode() + b"\n")
+    error = {"code": -32000, "message": text, "data": wire}
+    with contextlib.suppress(OSError):  # the host does not read any more
+        for request in _requests():
+            _write(json.dumps({"jsonrpc": "2.0", "id": request, "error": error}).encode() + b"\n")
     return EXIT_LOST
 
 
-def _first_request(until: float) -> Any:
-    """The id of the first request on stdin, or None when there is none in time."""
+def _requests() -> Iterator[Any]:
+    """The ids of the requests on stdin, until it ends or nothing comes for a while."""
     lines = protocol.Lines(protocol.LINE_LIMIT)
+    until = time.monotonic() + REQUEST_SECONDS
     while (left := until - time.monotonic()) > 0:
         ready, _, _ = select.select([0], [], [], left)
         data = os.read(0, CHUNK) if ready else b""
         if not data:
-            return None
+            return
         for line in lines.feed(data):
             if isinstance(line, bytes):
                 try:
@@ -151,8 +155,8 @@ def _first_request(until: float) -> Any:
                 except protocol.Malformed:
                     continue
                 if "method" in message and message.get("id") is not None:
-                    return message["id"]
-    return None
+                    yield message["id"]
+                    until = time.monotonic() + REQUEST_SECONDS
 
 
 def _tell(facade: str, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from anydevice_schemas import EDITABLE, Device, DeviceRef, Node, Point, Rect, Tree
-from anydevice_schemas.errors import ConnectionLost, DialogOpen, InvalidArgument, Unsupported
+from anydevice_schemas.errors import ConnectionLost, DialogOpen, ElementDisabled, InvalidArgument, Unsupported
 
 from .. import driver as d
 from ..plans import declared
+from .keyboard import chord_of
 from .screen import FakeElement, FakeScreen
 
 if TYPE_CHECKING:
     from .fake import FakeBackend
+
+
+FIELDS = EDITABLE | {"slider", "colorwell", "listbox"}
+"""Roles that text can be put into."""
 
 
 class FakeDriver(d.Driver):
@@ -80,7 +86,10 @@ class FakeDriver(d.Driver):
 
     def after(self, method: str, **data: Any) -> d.Acted:
         """What an action reports."""
-        happenings = [d.Happening("dialog", {"text": self.model.dialog[1]})] if self.model.dialog else []
+        happenings = []
+        if self.model.dialog is not None:
+            kind, text, buttons = self.model.dialog
+            happenings.append(d.Happening("dialog", {"dialog": kind, "text": text, "buttons": list(buttons)}))
         return d.Acted(method, happenings, data=data)
 
 
@@ -142,6 +151,10 @@ class _Elements(_Part, d.Elements):
     async def set_text(self, key: str, text: str) -> d.Acted:
         done = await self.driver.enter("elements.set_text")
         element = self.model.by_key(key)
+        if element.role not in FIELDS:
+            raise InvalidArgument("This element takes no text.", param="target", expected="a field", element=key)
+        if not element.states.isdisjoint(("disabled", "readonly")):
+            raise ElementDisabled("The field takes no text now.", element=key)
         self.model.log("set_text", element, text="<secret>" if element.secure else text)
         if done:
             self.model.write(element, text)
@@ -218,15 +231,18 @@ class _Pointer(_Part, d.Pointer):
 
 class _Keys(_Part, d.Keys):
     async def press(self, chord: str) -> d.Acted:
+        chord_of(chord)
         if await self.driver.enter("keys.press"):
             self.model.key(chord)
         return self.driver.after("keys")
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> d.Acted:
-        if "\0" in text:
-            raise InvalidArgument("text: NUL cannot be typed.", param="text", expected="printable text")
+        if any(unicodedata.category(ch) == "Cc" and ch not in "\n\t" for ch in text):
+            raise InvalidArgument("text: control characters cannot be typed.", param="text", expected="printable text")
         if await self.driver.enter("keys.type_text"):
-            self.model.type(text)
+            for piece in text if delay else [text]:
+                self.model.type(piece)
+                await anyio.sleep(delay)
         return self.driver.after("keys")
 
     async def keyboard_state(self) -> Mapping[str, Any]:

@@ -20,11 +20,14 @@ from anydevice_schemas.errors import AppCrashed, AppNotFound, InvalidArgument
 from anydevice_schemas.practice import APP_ID, SCREENS, Action, PracticeElement
 
 from ..driver import AppEvent, OpenRequest
+from .keyboard import Typing, chord_of
 from .reporter import HttpReporter, Reporter
 from .screen import FakeElement, FakeScreen
 
 GAP = 8.0
 ROW = 44.0
+HELD = 0.4
+"""Seconds from which a press is a hold, for an element that listens to that."""
 NEAR_ROWS = 40
 """How many rows of the lazy list exist at a time."""
 
@@ -53,6 +56,7 @@ class PracticeApp(FakeScreen):
         self._ticks_from = 0.0
         self._list_top = 0.0
         self._screens: list[str] = []
+        self._typing = Typing()
         self.title, self.location = "Home screen", "home:"
 
     # --- running ---
@@ -279,7 +283,7 @@ class PracticeApp(FakeScreen):
         element = self.hit(point)
         self.log(what, element, point=point, seconds=seconds)
         spec = self._spec.get(element) if element is not None else None
-        if spec is not None and spec.gesture == "hold":
+        if spec is not None and spec.gesture == "hold" and seconds >= HELD:
             self.report("hold", spec.id, round(seconds, 2))
         elif element is not None and "disabled" not in element.states:
             self.activate(element)
@@ -355,19 +359,25 @@ class PracticeApp(FakeScreen):
             if other.enables == spec.id:
                 element.states = set() if text else {"disabled"}
 
+    def type(self, text: str) -> None:
+        """Text arrives at the focused field, if it takes any."""
+        self.log("type", self.focus, text="<secret>" if self.focus is not None and self.focus.secure else text)
+        self._typing.text(self.focus, text)
+
     def key(self, chord: str) -> None:
-        """A key: the app hears of it; enter, tab and select-all do what they do."""
+        """A key or chord: the app hears of it, and the focused field does what fields do."""
         super().key(chord)
-        self.report("key", self._spec[self.focus].id if self.focus in self._spec else "", chord.lower())
-        self.set_value("echo.key", chord.lower())
-        if chord.lower() in ("delete", "backspace") and self.focus is not None:
-            self.focus.write("")
+        chord = chord_of(chord)
+        self.report("key", self._spec[self.focus].id if self.focus in self._spec else "", chord)
+        self.set_value("echo.key", chord)
+        self._typing.key(self.focus, chord)
 
     def answer(self, how: str, text: str | None) -> None:
         """A dialog is answered."""
-        prompt = self.dialog is not None and self.dialog[0] == "prompt"
+        kind = self.dialog[0] if self.dialog is not None else ""
         super().answer(how, text)
-        self.report("dialog", value=(text or "") if prompt and how == "accept" else how)
+        word = "accept" if kind == "alert" else how
+        self.report("dialog", value=(text or "") if kind == "prompt" and word == "accept" else word)
 
     def back(self) -> bool:
         """To the screen before."""
@@ -398,4 +408,10 @@ class PracticeApp(FakeScreen):
     def state(self) -> Mapping[str, Any]:
         """What is in the foreground."""
         app = APP_ID if self.running else "home"
-        return {"app": app, "title": self.title, "location": self.location}
+        state: dict[str, Any] = {"app": app, "title": self.title, "location": self.location}
+        if self.crashed:
+            state["crashed"] = True
+        if self.dialog is not None:
+            kind, text, buttons = self.dialog
+            state["dialog"] = {"kind": kind, "text": text, "buttons": list(buttons)}
+        return state

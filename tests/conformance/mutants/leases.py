@@ -24,9 +24,9 @@ def lets_readers_in(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) 
     """Commands that only read are not asked for a lease."""
     sound = Router._admit
 
-    def admit(self: Router, trail: Any, parsed: Any, device: Any, session: Any) -> None:
+    def admit(self: Router, trail: Any, parsed: Any, *where: Any) -> None:
         if parsed.spec.command.effect != "read":
-            sound(self, trail, parsed, device, session)
+            sound(self, trail, parsed, *where)
 
     monkeypatch.setattr(Router, "_admit", admit)
 
@@ -64,8 +64,8 @@ def does_not_look_at_the_lease_named(backend: ReferenceBackend, monkeypatch: pyt
     """`leaseId` is accepted and has no effect."""
     sound = Desk.admit
 
-    def admit(self: Desk, device: Any, seat: Any, *, pin: float, asked_lease: str | None = None) -> Any:
-        return sound(self, device, seat, pin=pin)
+    def admit(self: Desk, *who: Any, **how: Any) -> Any:
+        return sound(self, *who, **how | {"asked_lease": None})
 
     monkeypatch.setattr(Desk, "admit", admit)
 

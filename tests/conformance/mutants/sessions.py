@@ -17,7 +17,7 @@ from . import Mutant
 
 def forgets_what_was_opened(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A caller's implicit sessions are not found again."""
-    monkeypatch.setattr(Sessions, "implicit", lambda self, caller: [])
+    monkeypatch.setattr(Sessions, "implicit", lambda self, *whose: [])
 
 
 def takes_any_session(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
