@@ -53,17 +53,19 @@ async def act(
         DialogOpen: A dialog was open before.
         FocusUnavailable: The browser did not pass the input on to the page.
         OutcomeUnknown: The input was sent and the page did not answer it in time.
+        CallTimeout: The page is busy; nothing was sent.
         AnydeviceError: As `Page.guard`.
     """
     page.guard()
+    # Up to here nothing is sent, so whatever stands in the way is an error.
+    target = await frame_at(page, at) if at is not None else None
+    ears = await Ears.of(page, target) if given else None
+    if ears is not None and page.deaf:
+        await ears.confirm()
+    page.guard()
     mark = page.mark()
     found: Any = None
-    ears: Ears | None = None
     try:
-        target = await frame_at(page, at) if at is not None else None
-        ears = await Ears.of(page, target) if given else None
-        if ears is not None and page.deaf:
-            await ears.confirm()
         found = await work()
         if follow:
             await settle(page, mark)

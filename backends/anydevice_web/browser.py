@@ -233,7 +233,8 @@ class Browser:
 
     async def aclose(self) -> None:
         """Lets go of the browser: pages are detached, the connection is closed."""
-        if not self.connection.ended.is_set():
+        if not self.connection.ended.is_set() and self.downloads is None:
+            # Somebody else's browser goes on: what we changed in its pages is put back.
             for page in list(self._pages.values()):
                 try:
                     await page.session.call(

@@ -6,6 +6,7 @@ after the tab or the browser is gone; and what is in flight when one of these ha
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from anydevice.driver import Dialog
-from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotRunning, DialogOpen
+from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotRunning, CallTimeout, DialogOpen
 
 from . import inpage
 from .cdp import CALL_DEADLINE, Gone, Pending, ProtocolError, Session, finish
@@ -88,10 +89,29 @@ class Page:
                 "Target.attachToTarget", {"targetId": tab.target, "flatten": True}, deadline=ATTACH_DEADLINE
             )
             page = cls(browser, tab, browser.connection.session(answer["sessionId"]))
-            await page._adopt(page.session)
         except (ProtocolError, Gone) as error:
             raise AppNotRunning("The tab is gone.", app=tab.id) from error
+        try:
+            await page._adopt(page.session)
+        except BaseException as error:
+            page.session.end("the tab does not answer")
+            browser.background(page._detach)
+            if isinstance(error, (ProtocolError, Gone)):
+                raise AppNotRunning("The tab is gone.", app=tab.id) from error
+            if isinstance(error, CallTimeout):
+                raise CallTimeout(
+                    "The tab does not answer: it is frozen or busy, or a dialog was open on it before we came.",
+                    hint="Answer its dialog on the screen, or go on in another tab: tabs with action select.",
+                    after=ATTACH_DEADLINE,
+                    waiting_for="tab",
+                    tab=tab.id,
+                ) from error
+            raise
         return page
+
+    async def _detach(self) -> None:
+        with contextlib.suppress(Gone, ProtocolError, AnydeviceError):
+            await self.browser.call("Target.detachFromTarget", {"sessionId": self.session.id}, deadline=1.0)
 
     async def _adopt(self, session: Session) -> None:
         """Prepares a session of this page: its events, and what input and reading depend on."""

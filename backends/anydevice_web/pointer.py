@@ -84,8 +84,9 @@ class WebPointer(Pointer):
         if dx == 0 and dy == 0:
             raise InvalidArgument("The wheel is turned by nothing.", param="dy", expected="dx or dy other than 0")
 
+        frames = await _mark_scroll(page, point)
+
         async def work() -> dict[str, Any]:
-            frames = await _mark_scroll(page, point)
             params = {"type": "mouseWheel", "x": point.x, "y": point.y, "deltaX": dx, "deltaY": dy}
             await page.send([("Input.dispatchMouseEvent", params)], deadline=INPUT_DEADLINE)
             moved = await _scrolled(frames)

@@ -55,8 +55,8 @@ class Placement:
         """Placement of a document that lies in this one; `shown` is left, top, right, bottom of what shows."""
         left, top = self.outward(shown[0], shown[1])
         right, bottom = self.outward(shown[2], shown[3])
-        clip: Rect | None = Rect(left, top, max(right - left, 0.0), max(bottom - top, 0.0))
-        if self.clip is not None and clip is not None:
+        clip = Rect(left, top, max(right - left, 0.0), max(bottom - top, 0.0))
+        if self.clip is not None:
             clip = clip.intersect(self.clip) or Rect(left, top, 0.0, 0.0)
         origin = self.outward(x, y)
         return Placement(origin[0], origin[1], self.sx * sx, self.sy * sy, clip)

@@ -177,11 +177,11 @@ class Findings:
             record = self.loaded
             return f"the backend cannot be loaded ({record['state']}): {record.get('reason', '')}"
         if not self.ended and not self.lingered:
-            return f"the process that keeps the run was ended{where}"
+            return f"the process that keeps the run was ended{where or self.stage}"
         if self.finished:
             return ""
         if self.error:
-            return f"the run ended early{where}: {self.error}"
+            return f"the run ended early{where or self.stage}: {self.error}"
         status = self.status or 0
         how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         return f"the process of the run ended {how}{where or self.stage}"

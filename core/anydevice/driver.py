@@ -492,6 +492,9 @@ class Driver(abc.ABC):
         found = getattr(self, capability, None)
         if found is None or not callable(getattr(found, method, None)):
             return False
+        home = next((kind for kind in type(found).__mro__ if method in kind.__dict__), None)
+        if home in CAPABILITIES and method not in getattr(found, "__dict__", ()):
+            return False  # the body that only refuses
         out = self.unavailable()
         return operation not in out and capability not in out
 

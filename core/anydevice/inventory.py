@@ -290,7 +290,7 @@ async def _import(entry: BackendEntry) -> None:
         entry.importer = threading.Thread(target=record.load, name=f"import of {record.name}", daemon=True)
         entry.import_began = time.monotonic()
         entry.importer.start()
-    while entry.importer.is_alive():  # noqa: ASYNC110 - nothing tells an event loop that a thread has ended
+    while entry.importer.is_alive():  # nothing tells an event loop that a thread has ended
         if time.monotonic() - entry.import_began > IMPORT_DEADLINE:
             record.fail(f"importing {record.value} took longer than {IMPORT_DEADLINE:g} s")
             return

@@ -12,6 +12,7 @@ import pytest
 
 from ..support.daemons import Home
 from .doors import DOORS, Door, opened
+from .pages import DEVICE, Page
 from .witness import Witness, running_witness
 
 CONFIG = '[web]\nextra_args = ["--disable-quic"]\n'
@@ -53,7 +54,13 @@ def door(request: pytest.FixtureRequest, module_home: Home) -> Iterator[Door]:
     """One caller, through each door in turn, all to one daemon."""
     with opened(request.param, module_home, module_home.path.parent / f"project-{request.param}") as made:
         yield made
-        made.call("shutdown", device="chromium")
+        made.do("shutdown", device=DEVICE)
+
+
+@pytest.fixture
+def page(door: Door, witness: Witness, tag: str) -> Page:
+    """The practice page, fresh in the browser, through each door in turn."""
+    return Page.fresh(door, witness, tag)
 
 
 def caller(home: Home, name: str, where: str = "project", **more: Any) -> AbstractContextManager[Any]:

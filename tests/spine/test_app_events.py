@@ -1,4 +1,4 @@
-"""trigger-app-event: callable by the schema others know it by, every switch with its effect, templates from everywhere."""
+"""trigger-app-event: callable by the schema others know it by, with every switch, and templates from everywhere."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def test_the_answer_fits_their_output_schema(module_home: Home, mode: tuple[str,
 def test_event_and_payload_arrive_and_the_page_acknowledges(agent: Agent, shop: str, witness: Witness) -> None:
     payload = {"items": [1, {"q": "a b&c=d/é 👍"}], "none": None}
     said = agent.do(NAME, event="seed.cart", payload=payload)
-    url = f"shop://event?name=seed.cart&payload={quote(json.dumps(payload, separators=(',', ':'), ensure_ascii=False), safe='')}"
-    assert said.data["eventUrl"] == f"{url}&on=web"
+    encoded = quote(json.dumps(payload, separators=(",", ":"), ensure_ascii=False), safe="")
+    assert said.data["eventUrl"] == f"shop://event?name=seed.cart&payload={encoded}&on=web"
     assert (said.device, said.verified, said.data["acknowledged"]) == (KEY, True, "true")
     assert agent.do(NAME, event="call.back").data["acknowledged"] == "true"
     silent = agent.do(NAME, event="note")

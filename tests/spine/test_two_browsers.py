@@ -67,6 +67,7 @@ def field(name: str) -> State:
     return lambda state: state["fields"][name]
 
 
+PRESS: dict[str, Any] = {"command": "press", "arguments": {"target": "Increment"}}
 MUTATING: dict[str, tuple[list[tuple[str, dict[str, Any]]], State, Any]] = {
     "press": ([("press", {"target": "Increment"})], lambda s: s["count"], 1),
     "press-toggle": ([("press", {"target": "Wi-Fi"})], field("wifi"), True),
@@ -86,10 +87,8 @@ MUTATING: dict[str, tuple[list[tuple[str, dict[str, Any]]], State, Any]] = {
         lambda s: s["touched"]["touchstart"], 1,
     ),
     "alert": ([("press", {"target": "Confirm me"}), ("alert", {"action": "accept"})], lambda s: s["focus"], "confirm"),
-    "batch": (
-        [("batch", {"steps": [{"command": "press", "arguments": {"target": "Increment"}}] * 2})], lambda s: s["count"], 2,
-    ),
-    "command-run": ([("command-run", {"name": "press", "arguments": {"target": "Increment"}})], lambda s: s["count"], 1),
+    "batch": ([("batch", {"steps": [PRESS] * 2})], lambda s: s["count"], 2),
+    "command-run": ([("command-run", {"name": "press", "arguments": PRESS["arguments"]})], lambda s: s["count"], 1),
 }  # fmt: skip
 
 
@@ -102,8 +101,8 @@ def test_a_command_changes_the_page_of_the_browser_it_names_and_not_the_others(
     untouched = pair.look(other(device))
     for command, arguments in steps:
         if command == "command-run":
-            arguments = {**arguments, "arguments": {**arguments["arguments"], "device": device}}
-            said = pair.door.do(command, **arguments)
+            inner = {**arguments["arguments"], "device": device}
+            said = pair.door.do(command, name=arguments["name"], arguments=inner)
         else:
             said = pair.door.do(command, **arguments, device=device)
         acted = [step["device"] for step in said.data["results"]] if command == "batch" else [said.device]

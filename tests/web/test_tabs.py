@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
-from anydevice_schemas.errors import AppNotFound
+from anydevice_schemas.errors import AppNotFound, CallTimeout
 
 from .site import Site
 from .web import Web, key_of, one
@@ -60,6 +61,21 @@ async def test_a_tab_that_closes_itself_is_told(web: Web, site: Site) -> None:
     acted = await web.click(one(await web.tree(), "shut"))
     assert [(h.kind, h.data["tab"]) for h in acted.happenings] == [("closed", opened)]
     assert [row.get("current") for row in await web.driver.tabs.list()] == [None]
+
+
+async def test_a_tab_that_does_not_answer_is_refused_and_the_current_one_stays(
+    web: Web, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = site.page("<script>onload = () => setTimeout(() => { while (true); }, 100)</script>")
+    tree = await web.show(f"<button onclick=\"window.open('{busy}', '', 'noopener')\">open</button>")
+    [opened] = [h.data["tab"] for h in (await web.click(one(tree, "open"))).happenings if h.kind == "tab_opened"]
+    await web.evaluate("new Promise(r => setTimeout(r, 600))")
+    monkeypatch.setattr("anydevice_web.page.ATTACH_DEADLINE", 0.5)
+    with pytest.raises(CallTimeout) as caught, anyio.fail_after(3):
+        await web.driver.tabs.select(opened)
+    assert caught.value.details["tab"] == opened
+    assert one(await web.tree(), "open")
+    assert (await web.driver.tabs.close(opened)).verified is True
 
 
 async def test_ids_of_tabs_are_never_given_twice(web: Web) -> None:

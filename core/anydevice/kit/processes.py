@@ -1,6 +1,6 @@
 """Child processes, done right once: own process group, deadline, bounded output, always reaped.
 
-    result = await run(["adb", "version"], deadline=5)         a short helper program
+    result = await run(["git", "--version"], deadline=5)       a short program, to its end
     child = await start([path, "--serve"], pass_fds=(r, w))    a long-lived one
     await stop(child, grace=2)                                 TERM to its group, then KILL, then reaped
 

@@ -93,8 +93,8 @@ def gives_up_without_a_word(backend: ReferenceBackend, monkeypatch: pytest.Monke
     monkeypatch.setattr(move, "not_found", lambda tree, query: CallTimeout("It took too long.", after=1.0))
 
 
-def reveals_the_neighbour(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was revealed is told to be on screen, whether it is or not."""
+def pins_what_it_reveals(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was revealed once is told to be on screen for ever, and scrolls no more."""
 
     async def reveal(sound: Any, self: Any, key: str) -> Any:
         self.model.by_key(key).fixed = True
@@ -112,5 +112,5 @@ MUTANTS: dict[str, Mutant] = {
     "lists.a-row-that-left-is-stale": uses_rows_again,
     "lists.nothing-moved-is-told": always_moved,
     "lists.until-ends": gives_up_without_a_word,
-    "lists.reveals-what-is-named": reveals_the_neighbour,
+    "lists.reveals-what-is-named": pins_what_it_reveals,
 }

@@ -59,8 +59,8 @@ MEMBERS = [
         "ends-its-keeper",
         _in_press("import os, signal", "os.kill(os.getppid(), signal.SIGKILL)"),
         ended="died",
-        why=f"the process that keeps the run was ended in the middle of {PRESS} on tv",
-        cases={PRESS: ("failed", ""), LEAVES: ("not_run", "")},
+        why="the process that keeps the run was ended",
+        cases={LEAVES: ("not_run", "")},
     ),
     Member(
         "blocks-in-the-middle",
