@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export VENV PYTHON
 
-.PHONY: help demo test check bench schemas docs setup clean
+.PHONY: help demo test check bench conformance schemas docs setup clean
 
 help:
 	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
 	@echo "make test      run all tests (installs what is missing)"
 	@echo "make check     ruff, mypy --strict, import-linter"
+	@echo "make conformance BACKEND=web   judge a backend as a vendor would; leaves out/conformance/index.html"
 	@echo "make bench     measure against a bare SDK server in the same run"
 	@echo "make schemas   export the JSON Schemas and the generated reference"
 
@@ -32,6 +33,10 @@ check: setup
 
 bench: setup
 	@$(BIN)/python bench/run.py
+
+BACKEND ?= web
+conformance: setup
+	@$(BIN)/anydevice conformance $(BACKEND) --report out/conformance
 
 schemas docs: setup
 	@$(BIN)/python tools/export.py

@@ -14,6 +14,7 @@ from anydevice_schemas.errors import AppNotRunning, CallTimeout, DialogOpen, Foc
 from .cdp import Gone, ProtocolError
 from .following import settle
 from .frames import Frame, WorldLost
+from .guarding import Guard, Spot
 from .page import Mark, Page
 from .walker import frame_at
 
@@ -35,6 +36,9 @@ async def act(
     follow: bool = True,
     given: bool = False,
     at: Point | None = None,
+    count: int = 1,
+    seconds: float = 0.0,
+    into: str | None = None,
 ) -> Acted:
     """Does `work` on a page and reports what was seen to happen.
 
@@ -47,9 +51,14 @@ async def act(
         work: Sends the input. What it returns, if a dict, goes into the answer: `verified`, the rest as data.
         follow: Wait for a navigation.
         given: The page must be seen to have been given the input.
-        at: Where the input lands first; the document that shows there must be seen to have been given it.
+        at: Where the input lands first; the document that shows there must be seen to have been given it. A `Spot`
+            is meant for its element only: nothing else is given the input.
+        count: How many presses it is.
+        seconds: How long it takes.
+        into: Key of the field that text is meant for; no other is given it.
 
     Raises:
+        ElementCovered, ActionUnverified, FocusUnavailable: As `Guard.judge`.
         DialogOpen: A dialog was open before.
         FocusUnavailable: The browser did not pass the input on to the page.
         OutcomeUnknown: The input was sent and the page did not answer it in time.
@@ -63,10 +72,17 @@ async def act(
     if ears is not None and page.deaf:
         await ears.confirm()
     page.guard()
+    guard: Guard | None = None
+    if into is not None:
+        guard = await Guard.on(page, into, seconds=seconds, keys=True)
+    elif isinstance(at, Spot):
+        guard = await Guard.on(page, at.key, count=count, seconds=seconds)
     mark = page.mark()
     found: Any = None
     try:
         found = await work()
+        if guard is not None:
+            await guard.judge()
         if follow:
             await settle(page, mark)
         if ears is not None:

@@ -8,10 +8,11 @@ import anyio
 
 from anydevice.driver import Acted, Elements, Probe
 from anydevice_schemas import Node, Point
-from anydevice_schemas.errors import ElementDisabled, InvalidArgument
+from anydevice_schemas.errors import ElementDisabled, InvalidArgument, StaleRef
 
 from .acting import INPUT_DEADLINE, act
 from .frames import Frame, WorldLost, stale
+from .guarding import Spot
 from .instance import Instance
 from .page import Page
 from .snapshot import Placement, single
@@ -47,7 +48,8 @@ class WebElements(Elements):
         node = single(found, document, placement)
         if found["point"] is None:
             return Probe(node, None)
-        point = Point(*placement.outward(*found["point"]))
+        where = placement.outward(*found["point"])
+        point = Point(*where) if at is not None else Spot(*where, key)
         cover, holder = found["cover"], document
         if cover is None and frame.parent is not None:
             cover, holder = await _cover_outside(frame, point)
@@ -148,13 +150,18 @@ class WebElements(Elements):
                 found = await ask_element(frame, document, "put", {"n": number, "text": text}, key)
             else:
                 await _insert(page, text, rich=kind == "rich", empty=state["empty"])
-                found = await ask_element(frame, document, "holds", {"n": number, "text": text}, key)
+                try:
+                    found = await ask_element(frame, document, "rests", {"n": number, "text": text}, key)
+                except StaleRef:  # the page took the text and then the field away: nobody can read it back
+                    return {"field": state["type"], "gone": True}
             answer = {"verified": found["same"], "field": state["type"]}
+            if found.get("gone"):
+                answer["gone"] = True
             if "value" in found and not found["same"]:
                 answer["actual"] = found["value"]
             return answer
 
-        acted = await act(page, "insert-text", work)
+        acted = await act(page, "insert-text", work, into=key)
         return Acted(road.get(state.get("kind", ""), acted.method), acted.happenings, acted.verified, acted.data)
 
 

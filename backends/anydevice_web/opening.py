@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from anydevice.driver import Acted
-from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, DialogOpen, InvalidArgument
+from anydevice_schemas.errors import AppNotFound, AppNotRunning, CallTimeout, DialogOpen, InvalidArgument, Refused
 
 from .acting import happened
 from .cdp import Gone, ProtocolError
@@ -20,9 +20,12 @@ from .page import Mark, Page
 LOAD_GRACE = 1.0
 """Seconds an opened page may go on loading pictures and the like before it counts as open; it can be read before."""
 CRASH_GRACE = 0.2
-PAGE_SCHEMES = frozenset({"http", "https", "about", "data", "blob", "file", "chrome", "view-source"})
+PAGE_SCHEMES = frozenset({"http", "https", "about", "data", "blob", "file", "view-source"})
 """Schemes that name pages; others name programs, and those a browser does not open for us."""
+OWN_SCHEMES = frozenset({"chrome", "chrome-untrusted", "chrome-search", "edge", "brave", "opera", "vivaldi", "devtools"})
+"""Schemes of the browser's own pages: its settings, its saved passwords, pages that end it."""
 _HAS_STATUS = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
+_ABOUT = frozenset({"about://blank?", "about://srcdoc?"})
 _NO_DOCUMENT = "net::ERR_ABORTED"
 
 
@@ -38,6 +41,7 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
         CallTimeout: The server did not answer in time; loading was stopped.
         DialogOpen: A dialog is open, or the page left asks before it is left.
         InvalidArgument: It is no address.
+        Refused: It is a page of the browser itself.
         AppNotFound: Also for an address that names a program (mailto:), not a page.
     """
     page.browser.guard()
@@ -45,7 +49,17 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
         raise AppNotRunning("The tab was closed.", app=page.tab.id)
     if page.dialog is not None:
         raise page.dialog_error(page.dialog.dialog)
-    scheme = urlsplit(url).scheme.lower()
+    scheme, inner = _scheme_of(url), url
+    while scheme == "view-source":
+        inner = inner.partition(":")[2]
+        scheme = _scheme_of(inner)
+    if scheme in OWN_SCHEMES or (scheme == "about" and plain(inner) not in _ABOUT):
+        raise Refused(
+            "The browser's own pages are never opened.",
+            reason="they hold its settings and secrets, and some of them end it",
+            alternative="Use browser-profile for what a browser remembers, doctor for what it is.",
+        )
+    scheme = _scheme_of(url)
     if not scheme:
         raise InvalidArgument("This is no address.", param="url", expected="an address such as https://example.org/")
     if scheme not in PAGE_SCHEMES:
@@ -91,6 +105,15 @@ async def open_address(page: Page, url: str, *, deadline: float) -> Acted:
         await follow(page, mark, deadline=max(end - anyio.current_time(), 0.05))
         await _loaded(page, end)
     return await _opened(page, mark, url)
+
+
+def _scheme_of(url: str) -> str:
+    try:
+        return urlsplit(url).scheme.lower()
+    except ValueError as error:  # a host in brackets that is none
+        raise InvalidArgument(
+            "This is no address.", param="url", expected="an address such as https://example.org/", reason=str(error)
+        ) from error
 
 
 async def _not_reached(page: Page, mark: Mark, url: str, trouble: str) -> AppNotFound:

@@ -58,7 +58,7 @@ class WebPointer(Pointer):
                 calls.append(released)
             await page.send(calls, deadline=INPUT_DEADLINE)
 
-        return await act(page, "mouse", work, given=True, at=point)
+        return await act(page, "mouse", work, given=True, at=point, count=count, seconds=hold * count)
 
     async def drag(self, start: Point, end: Point, *, seconds: float, button: Button = "primary") -> Acted:
         """See `Pointer.drag`. A page that uses HTML drag and drop gets its drag events, with its data."""
@@ -76,7 +76,7 @@ class WebPointer(Pointer):
                 await _stop_intercepting(page)
             return {"html_drag": dropped}
 
-        return await act(page, "mouse", work, given=True, at=start)
+        return await act(page, "mouse", work, given=True, at=start, seconds=seconds)
 
     async def wheel(self, point: Point, *, dx: float = 0.0, dy: float = 0.0) -> Acted:
         """See `Pointer.wheel`. Verified by reading how far whatever scrolls under the point has moved."""

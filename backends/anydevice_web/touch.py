@@ -35,7 +35,7 @@ class WebTouch(Touch):
                     await pause(page, DOUBLE_TAP_GAP)
                 await page.send([_event("touchStart", [point]), _event("touchEnd", [])], deadline=INPUT_DEADLINE)
 
-        return await act(page, "touch", work, given=True, at=point)
+        return await act(page, "touch", work, given=True, at=point, count=count)
 
     async def hold(self, point: Point, *, seconds: float) -> Acted:
         """See `Touch.hold`."""
@@ -46,7 +46,7 @@ class WebTouch(Touch):
             await pause(page, seconds)
             await page.send([_event("touchEnd", [])], deadline=INPUT_DEADLINE)
 
-        return await act(page, "touch", work, given=True, at=point)
+        return await act(page, "touch", work, given=True, at=point, seconds=seconds)
 
     async def swipe(self, start: Point, end: Point, *, seconds: float) -> Acted:
         """See `Touch.swipe`."""
@@ -62,7 +62,7 @@ class WebTouch(Touch):
                 await pause(page, hold)
             await _along(page, [[point] for point in path(start, end, seconds)], seconds)
 
-        return await act(page, "touch", work, given=True, at=start)
+        return await act(page, "touch", work, given=True, at=start, seconds=hold + seconds)
 
     async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> Acted:
         """See `Touch.multi_touch`. Each path is walked at an even pace from its first to its last point."""

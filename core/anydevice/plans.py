@@ -41,6 +41,14 @@ def available(manifest: Manifest, device: Device, driver: Driver, operation: str
     return declared(manifest, device, operation) and driver.has(operation)
 
 
+def why_not(manifest: Manifest, device: Device, driver: Driver, operation: str) -> str:
+    """Why an operation cannot be used now."""
+    if not declared(manifest, device, operation):
+        return "not declared for this device"
+    down = driver.unavailable()
+    return down.get(operation) or down.get(operation.partition(".")[0]) or "declared, but the driver does not offer it"
+
+
 def choose(
     command: Command,
     arguments: Mapping[str, Any],
@@ -56,7 +64,6 @@ def choose(
     if not command.plans:
         return None
     missing: dict[str, str] = {}
-    down = driver.unavailable()
     for plan in command.plans:
         if not applies(plan.when, arguments):
             continue
@@ -64,7 +71,7 @@ def choose(
         if not lacking:
             return plan
         for op in lacking:
-            missing[op] = down.get(op) or down.get(op.partition(".")[0]) or "not declared for this device"
+            missing[op] = why_not(manifest, device, driver, op)
     raise Unsupported(
         f"{command.name} cannot be carried out on this device.",
         operation=next(iter(missing), command.name),
@@ -81,11 +88,10 @@ def offered(command: Command, manifest: Manifest, device: Device, driver: Driver
     if not command.plans:
         return True, {}
     missing: dict[str, str] = {}
-    down = driver.unavailable()
     for plan in command.plans:
         lacking = [op for op in plan.operations if not available(manifest, device, driver, op)]
         if not lacking:
             return True, {}
         for op in lacking:
-            missing.setdefault(op, down.get(op) or down.get(op.partition(".")[0]) or "not declared for this device")
+            missing.setdefault(op, why_not(manifest, device, driver, op))
     return False, missing

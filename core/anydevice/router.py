@@ -22,7 +22,7 @@ import anyio
 import pluggy
 import structlog
 
-from anydevice_schemas import Answer, Call, Caller, Device, DeviceRef, DeviceSelector, Held, Plan
+from anydevice_schemas import Answer, Call, Caller, Device, DeviceRef, DeviceSelector, Held, Holder, Plan
 from anydevice_schemas.errors import (
     AmbiguousDevice,
     AnydeviceError,
@@ -208,7 +208,7 @@ class Router:
             only = () if services.connections.existing(bound.device_key) is not None else (backend,)
         elif not (descriptor.boots or descriptor.opens_session or parsed.selector.names_a_device()):
             self._refuse_lost_sessions(trail)
-        inventory = await services.backends.listed(env, only=only, fresh=descriptor.boots)
+        inventory = await services.backends.listed(env, only=only, fresh=descriptor.boots or parsed.boots)
         request = Request(
             selector=parsed.selector,
             bound=(bound.name, bound.device_key) if bound is not None else None,
@@ -224,8 +224,9 @@ class Router:
 
     def _held(self, caller: Caller, tenant: str | None) -> Mapping[str, Held]:
         """Leases that keep a device from being chosen without being named."""
-        own = {session.device_key for session in self.services.sessions.implicit(caller, tenant)}
-        return {key: held for key, held in self.services.desk.held().items() if key not in own}
+        own = {session.device_key for session in self.services.sessions.implicit(caller)}
+        viewer = Holder(principal=caller.principal, session="", tenant=tenant or "default")
+        return {key: held for key, held in self.services.desk.held(viewer).items() if key not in own}
 
     def _seat(self, caller: Caller, parsed: Parsed, device: Device, bound: Session | None) -> Session:
         """The session that drives: the bound one, or one made for this device."""

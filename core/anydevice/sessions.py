@@ -149,14 +149,13 @@ class Sessions:
         )
 
     def find(self, caller: Caller, name: str, tenant: str | None = None) -> Session | None:
-        """As `named`, without raising."""
+        """As `named`, without raising. A made-up name works in every scope of its principal: it is given on purpose."""
         found = self._named.get((caller.principal, tenant or "default", name))
         if found is not None:
             return found
-        for session in self._implicit.get(caller.scope_key, {}).values():
-            if session.name == name and tenant in (None, session.tenant):
-                return session
-        return None
+        own = self._implicit.get(caller.scope_key, {}).values()
+        others = (s for group in self._implicit.values() for s in group.values() if s.principal == caller.principal)
+        return next((session for session in (*own, *others) if session.name == name), None)
 
     def names(self, caller: Caller, tenant: str | None = None) -> list[str]:
         """Names a caller may use."""

@@ -8,9 +8,12 @@ Names of the command line's own commands and of commands on devices come first; 
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 SUBCOMMANDS = "anydevice.subcommands"
 OWN_DISTRIBUTION = "anydevice"
@@ -18,13 +21,13 @@ OWN_DISTRIBUTION = "anydevice"
 
 def names() -> list[str]:
     """Their names, without importing anything of theirs."""
-    return sorted({point.name for point in entry_points(group=SUBCOMMANDS)})
+    return sorted({point.name for point in _points()})
 
 
 def rows() -> list[tuple[str, str]]:
     """Names, and who brings each; for lists of commands."""
     homes: dict[str, set[str]] = {}
-    for point in entry_points(group=SUBCOMMANDS):
+    for point in _points():
         homes.setdefault(point.name, set()).add(_home(point))
     return [(name, "from " + " and ".join(sorted(homes[name]))) for name in sorted(homes)]
 
@@ -35,7 +38,7 @@ def load(name: str) -> click.Command | None:
     Raises:
         click.ClickException: Several distributions bring it, or it cannot be imported.
     """
-    by_home = {_home(point): point for point in entry_points(group=SUBCOMMANDS, name=name)}
+    by_home = {_home(point): point for point in _points() if point.name == name}
     point = by_home.get(OWN_DISTRIBUTION) or next(iter(by_home.values()), None)
     if point is None:
         return None
@@ -51,6 +54,12 @@ def load(name: str) -> click.Command | None:
     if not isinstance(loaded, click.Command):
         raise click.ClickException(f"the subcommand {name} of {_home(point)} is no click command")
     return loaded
+
+
+def _points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import; commands on devices do not need it
+
+    return list(entry_points(group=SUBCOMMANDS))
 
 
 def _home(point: EntryPoint) -> str:

@@ -89,7 +89,9 @@ class ConformanceReport(Word):
     started: str = Field(description="UTC, ISO 8601.")
     seconds: float
     host: dict[str, str] = Field(default_factory=dict)
-    narrowed_to: str | None = Field(default=None, description="The device that was asked for; only its class is judged.")
+    narrowed_to: str | None = Field(
+        default=None, description="The device that was asked for; only its class is judged."
+    )
     not_judged: list[str] = Field(default_factory=list, description="Declared classes that were not asked for.")
     passed_through: list[str] = Field(
         default_factory=list, description="Names of variables and settings that were let into the sealed run."

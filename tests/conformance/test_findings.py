@@ -112,7 +112,8 @@ def test_the_case_in_which_a_run_dies_has_failed_and_the_rest_did_not_run() -> N
     assert found.how == "died"
     assert level(found) == ("none", "the process of the run ended by signal 11 in the middle of a.two on tv")
     assert [(one.id, one.verdict) for one in found.judge()[1]] == [
-        ("a.one", "passed"), ("a.two", "failed"), ("b.three", "not_run"), ("c.four", "not_run"), (LEAVES_NOTHING, "passed")
+        ("a.one", "passed"), ("a.two", "failed"), ("b.three", "not_run"), ("c.four", "not_run"),
+        (LEAVES_NOTHING, "passed"),
     ]  # fmt: skip
 
 

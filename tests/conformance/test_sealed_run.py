@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -32,8 +31,8 @@ def set_up(self):
     import os, sys
 
     seen = [name for name in os.environ if name.startswith(("PYTEST", "ANYDEVICE", "PYTHONST", "SECRET", "AGENT"))]
-    told = [os.getcwd() in ("", os.environ["OUTER"]) if "OUTER" in os.environ else "", *sorted(seen), os.environ["HOME"]]
-    told += ["" in sys.path, os.path.basename(os.getcwd()), self.host.settings.get("word", "")]
+    told = [*sorted(seen), os.environ["HOME"], "" in sys.path or os.getcwd() in sys.path]
+    told += [os.path.basename(os.getcwd()), self.host.settings.get("word", "")]
     for row in list(self.rows):
         self.rows[row] = self.rows[row].model_copy(update={"model": " ".join(map(str, told))})
 """
@@ -90,13 +89,12 @@ def test_forged_variables_do_not_get_in_and_named_ones_do(tmp_path: Path, monkey
     monkeypatch.syspath_prepend(str(plugins))
     forged = {
         "PYTEST_ADDOPTS": "-k nothing", "PYTEST_PLUGINS": "evil", "PYTHONSTARTUP": "/evil.py", "SECRET_TOKEN": "s3cret",
-        "ANYDEVICE_HOME": "/evil", "ANYDEVICE_CONFORMANCE": "pass", "AGENT_DEVICE_X": "1", "OUTER": os.getcwd(),
+        "ANYDEVICE_HOME": "/evil", "ANYDEVICE_CONFORMANCE": "pass", "AGENT_DEVICE_X": "1",
         "HOME": "/home/of-the-person", "SECRET_WANTED": "yes", "PYTHONHOME": "", "PYTHONINSPECT": "1",
     }  # fmt: skip
     settings = Settings(home=tmp_path, tables={"tells": {"word": "of-the-configuration"}, "other": {"word": "no"}})
-    report = run(
-        "tells", only=[PRESS], settings=settings, environ=environ(plugins, **forged), passed=["SECRET_WANTED", "NOT_SET"]
-    )
+    given = environ(plugins, **forged)
+    report = run("tells", only=[PRESS], settings=settings, environ=given, passed=["SECRET_WANTED", "NOT_SET"])
     told = report.classes[0].facts["model"].split()
     assert told == [
         "ANYDEVICE_HOME", "SECRET_WANTED", "/home/of-the-person", "False", "cwd", "of-the-configuration"
@@ -164,9 +162,7 @@ def test_a_backend_that_does_not_exist_is_refused_with_those_there_are(plugins: 
         run("nobody", settings=settings)
 
 
-def test_what_is_preferred_in_the_configuration_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_preferred_in_the_configuration_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plugins = tmp_path / "plugins"
     Member("twin", twice=True).install(plugins)
     monkeypatch.syspath_prepend(str(plugins))
@@ -234,13 +230,75 @@ def test_when_the_parent_goes_everything_goes(number: signal.Signals, tmp_path: 
         parent.communicate()
 
 
-def test_what_the_run_started_is_ended_with_it_when_it_is_out_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_run_started_is_ended_with_it_when_it_is_out_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plugins, mark = tmp_path / "plugins", tmp_path / "mark"
     Member("waits", WAITS).install(plugins)
     monkeypatch.syspath_prepend(str(plugins))
-    report = run(
-        "waits", only=[PRESS], settings=Settings(home=tmp_path), environ=environ(plugins, MARK=str(mark)), passed=["MARK"],
-        deadline=6.0,
-    )  # fmt: skip
+    given = environ(plugins, MARK=str(mark))
+    report = run("waits", only=[PRESS], settings=Settings(home=tmp_path), environ=given, passed=["MARK"], deadline=6.0)
     assert report.ended == "stopped" and "took longer than 6 s" in report.why
     assert eventually(lambda: not any(alive(int(word)) for word in mark.read_text().split()), 5)
+
+
+# --- the lab ---
+
+LAB = """
+import contextlib, pathlib
+
+@contextlib.contextmanager
+def lab():
+    mark = pathlib.Path({mark!r})
+    mark.write_text("up")
+    try:
+        yield {{"settings": {{"word": "from-the-lab"}}}}
+    finally:
+        mark.write_text("down")
+"""
+
+
+def test_a_lab_is_up_during_the_run_and_down_after_it(tmp_path: Path) -> None:
+    plugins, mark = tmp_path / "plugins", tmp_path / "mark"
+    Member("tells", TELLS).install(plugins)
+    install(
+        plugins,
+        "tells-lab",
+        modules={"tells_lab.py": LAB.format(mark=str(mark))},
+        entry_points={"anydevice.labs": {"tells": "tells_lab:lab"}},
+    )
+    done = cli(plugins, "conformance", "tells", "--lab", "--only", PRESS, "--report", "out", cwd=tmp_path)
+    report = ConformanceReport.model_validate_json((tmp_path / "out" / "conformance.json").read_text())
+    assert report.classes[0].facts["model"].endswith("from-the-lab"), done.stderr
+    assert mark.read_text() == "down" and "tells.word" in report.passed_through
+
+
+def test_without_a_lab_it_is_said_that_there_is_none(plugins: Path, tmp_path: Path) -> None:
+    done = cli(plugins, "conformance", "honest", "--lab", cwd=tmp_path)
+    assert done.returncode == 1 and "there is no lab for honest: no lab devices are installed yet" in done.stderr
+    assert not (tmp_path / "conformance-honest").exists()
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["honest", "--store", "a:b"], ["nobody"], ["honest", "--only", "zzz"], ["--nonsense"]]
+)
+def test_calling_it_wrongly_is_a_usage_error_and_writes_nothing(plugins: Path, tmp_path: Path, argv: list[str]) -> None:
+    done = cli(plugins, "conformance", *argv, cwd=tmp_path)
+    assert done.returncode == 2 and "invalid_argument" in done.stderr
+    assert not list(tmp_path.glob("conformance-*"))
+
+
+def test_cases_are_listed_with_what_must_be_true(plugins: Path, tmp_path: Path) -> None:
+    said = cli(plugins, "conformance", "--list", "--only", "press.r*", "--only", "run.*", cwd=tmp_path).stdout
+    assert f"{PRESS}  [core]\n    A press MUST reach" in said and LEAVES_NOTHING in said
+    stores = cli(plugins, "--json", "conformance", "--list", "--store", "any:thing", cwd=tmp_path).stdout
+    assert {"id", "bundle", "must"} <= json.loads(stores)["data"]["cases"][0].keys()
+
+
+def test_the_module_is_the_same_program(plugins: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "anydevice_conformance", "honest", "--only", PRESS, "--report", "out"]
+    given = environ(plugins, ANYDEVICE_HOME=str(tmp_path / "h"))
+    done = subprocess.run(argv, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "partial run" in done.stdout
+    wrong = subprocess.run([*argv[:3], "nobody"], cwd=tmp_path, env=given, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "no backend 'nobody'" in wrong.stderr

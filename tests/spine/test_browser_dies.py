@@ -88,6 +88,21 @@ def test_after_the_browser_was_killed_the_next_answer_says_so_and_nothing_is_sta
     assert witness.all(tag, "loaded") == [None, None]
 
 
+@pytest.mark.parametrize("command", ["boot", "open"])
+def test_starting_a_browser_that_was_killed_says_that_it_was(
+    door: Door, module_home: Home, witness: Witness, tag: str, command: str
+) -> None:
+    kill_browser(module_home, DEVICE)
+    more = {"url": witness.url(tag), "boot": True} if command == "open" else {}
+    said = door.call(command, device=DEVICE, **more)
+    assert told_of_death(said), said.wire
+    if not said.ok:  # it came before the end of the browser had been noticed
+        assert said.code == "connection_lost"
+        door.do(command, device=DEVICE, **more)
+    assert not told_of_death(door.do("appstate", device=DEVICE))
+    other_is_untouched(door, witness, tag)
+
+
 def test_a_browser_that_dies_under_a_call_is_told_by_that_call(
     door: Door, module_home: Home, witness: Witness, tag: str
 ) -> None:

@@ -59,7 +59,7 @@ def lost_in(said: Said) -> set[tuple[str, str]]:
     ("name", "first"),
     [
         ("cli", "on the session"), ("python", "on the session"), ("mcp", "on the session"), ("cli", "by its name"),
-        ("python", "by its name"), ("mcp", "on the host"),
+        ("python", "by opening it again"), ("mcp", "on the host"),
     ],
 )  # fmt: skip
 def test_after_kill_9_the_caller_is_told_once_of_each_session_it_had(
@@ -86,6 +86,11 @@ def test_after_kill_9_the_caller_is_told_once_of_each_session_it_had(
         elif first == "on the host":
             said = door.do("devices")
             assert lost_in(said) == mine
+        elif first == "by opening it again":
+            said = door.do("open", url=witness.url(tag), device=DEVICE, boot=True)
+            assert lost_in(said) == mine
+            assert witness.all(tag, "loaded") == [None, None]
+            door.do("shutdown", device=DEVICE)
         else:
             said = door.refused("connection_lost", "press", target="Increment", session="work")
             assert lost_in(said) == {("work", "fake:fake-1")}

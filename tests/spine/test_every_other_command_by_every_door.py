@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
+
+from anydevice.commands import all_commands
 
 from ..support.daemons import Home
 from .doors import Door
@@ -14,6 +18,12 @@ from .witness import Witness
 
 numbers = itertools.count(1)
 pytestmark = [pytest.mark.daemon, pytest.mark.chromium]
+
+
+def test_no_command_of_core_is_forgotten_here() -> None:
+    tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_every_*.py"))
+    tried = set(re.findall(r'\.do\("([a-z-]+)"', tests))
+    assert {spec.command.name for spec in all_commands()} - tried == set()
 
 
 # --- starting and ending ---

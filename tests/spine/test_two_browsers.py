@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from anydevice.commands import all_commands
+
 from ..support.daemons import Home
 from .conftest import caller
 from .doors import Door
@@ -90,6 +92,13 @@ MUTATING: dict[str, tuple[list[tuple[str, dict[str, Any]]], State, Any]] = {
     "batch": ([("batch", {"steps": [PRESS] * 2})], lambda s: s["count"], 2),
     "command-run": ([("command-run", {"name": "press", "arguments": PRESS["arguments"]})], lambda s: s["count"], 1),
 }  # fmt: skip
+
+
+def test_no_command_that_changes_a_device_is_forgotten_here() -> None:
+    tried = {command for steps, _, _ in MUTATING.values() for command, _ in steps}
+    tried |= {"open", "back", "close", "trigger-app-event", "boot", "shutdown"}  # below, each in a test of its own
+    changing = {s.command.name for s in all_commands() if s.command.effect != "read" and s.command.scope == "device"}
+    assert changing - tried == set()
 
 
 @pytest.mark.parametrize("device", BOTH)

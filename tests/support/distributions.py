@@ -127,7 +127,7 @@ def install_backend(
 
 
 def install_reference_backend(folder: Path, *, name: str = "reference", classes: tuple[str, ...] = ()) -> Path:
-    """A distribution that brings the reference backend of `anydevice.testing`, with these classes (all unless given)."""
+    """A distribution that brings the reference backend of `anydevice.testing`, with these classes; all unless given."""
     from anydevice.testing import ReferenceBackend
 
     given = f", classes={classes!r}" if classes else ""

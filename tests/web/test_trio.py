@@ -37,7 +37,7 @@ async def drive(shared_site: Site, tmp_path: Path) -> None:
         await driver.alerts.accept()
         assert (await driver.screen.image()).width == 1280
         with pytest.raises(AppCrashed):
-            await web.open("chrome://crash")
+            await web.crash()
         await web.show("<p>back</p>")
         running = driver.instance.running
         assert running is not None

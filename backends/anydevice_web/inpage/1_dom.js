@@ -18,6 +18,8 @@ const gSlot = getter(Element, "assignedSlot");
 const gHost = getter(ShadowRoot, "host");
 const gId = getter(Element, "id");
 const gFirstElement = getter(Element, "firstElementChild");
+const gNextElement = getter(Element, "nextElementSibling");
+const gPreviousElement = getter(Element, "previousElementSibling");
 const gClientLeft = getter(Element, "clientLeft");
 const gClientTop = getter(Element, "clientTop");
 const gClientWidth = getter(Element, "clientWidth");
@@ -186,8 +188,12 @@ function numberOf(e) {
 // The living element of a number, or the reason why there is none.
 function living(n) {
   const e = elements.get(n)?.deref();
+  if (replaced.has(n)) return SHOWS_OTHER;
   if (e === undefined) return n < nextNumber ? "the element was removed" : "no such element";
   if (!connected(e)) return "the element was removed from the page";
   if (viewOf(documentOf(e)) === null) return "the frame the element was in is gone";
-  return e;
+  freshLook();
+  return aboutOther(e) ? SHOWS_OTHER : e;
 }
+
+const SHOWS_OTHER = "its place shows something else now";

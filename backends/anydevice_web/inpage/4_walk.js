@@ -86,7 +86,7 @@ function emit(pack, e, tag, role, up, place, mask, secure) {
   const identifier = identify(e);
   const description = has(e, "title") || has(e, "aria-describedby") || has(e, "aria-description")
     ? describe(e, name) : "";
-  const row = pack.add(up, numberOf(e), role, nativeOf(e, tag), mask, place, name);
+  const row = pack.add(up, tellingNumber(e, tag), role, nativeOf(e, tag), mask, place, name);
   if (value !== null || identifier || description) {
     pack.extras[row] = [value === null ? null : limited(value), identifier.slice(0, 128), limited(description)];
   }
@@ -96,6 +96,7 @@ function emit(pack, e, tag, role, up, place, mask, secure) {
 function walk(options) {
   textLimit = options.text;
   textCut = 0;
+  freshLook();
   const pack = new Pack();
   const omitted = { offscreen: 0, nodes: 0, depth: 0, text: 0, unread: 0 };
   const inViewport = options.mode === "viewport", interactive = options.mode === "interactive";

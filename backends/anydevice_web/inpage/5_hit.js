@@ -150,6 +150,7 @@ const LOOKED_AT = 100000; // characters of one element's text: what was written 
 
 // One element as a packed walk of a single row.
 function look(e, tag) {
+  freshLook();
   textLimit = LOOKED_AT;
   const pack = new Pack();
   const standIn = standsFor(e, tag);

@@ -68,6 +68,22 @@ function ready(options) {
   return result;
 }
 
+const LASTING = 100; // milliseconds a field has to keep what it was given: pages take back what they do not accept
+
+// What `read` says once it has said so for a while, or as soon as it says that the text is not there.
+async function lasting(read) {
+  const end = performance.now() + LASTING;
+  let now = read(), last = now;
+  while (now.same && performance.now() < end) {
+    last = now;
+    await frame();
+    now = read();
+  }
+  return now.stale && last.same ? { ...last, gone: true } : now;
+}
+
+const rests = (options) => lasting(() => holds(options));
+
 function told(e) {
   e.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
   e.dispatchEvent(new Event("change", { bubbles: true }));
@@ -80,7 +96,7 @@ function put(options) {
   takeFocus(e);
   sValue.call(e, options.text);
   told(e);
-  return holds(options);
+  return rests(options);
 }
 
 // Chooses the options of a select by label, else by value; several lines choose several.
@@ -103,8 +119,11 @@ function choose(options) {
   if (e.multiple) for (const option of all) option.selected = picked.includes(option);
   else picked[0].selected = true;
   if (before.length !== picked.length || before.some((o) => !picked.includes(o))) told(e);
-  const now = [...e.selectedOptions];
-  return { same: now.length === picked.length && picked.every((o) => now.includes(o)), value: valueOfSelect(e) };
+  return lasting(() => {
+    if (typeof living(options.n) === "string") return { stale: living(options.n) };
+    const now = [...e.selectedOptions];
+    return { same: now.length === picked.length && picked.every((o) => now.includes(o)), value: valueOfSelect(e) };
+  });
 }
 
 const lines = (text) => text.replace(/\r\n?/g, "\n").replace(/[\u200b\ufeff]/g, "").replace(/\u00a0/g, " ")

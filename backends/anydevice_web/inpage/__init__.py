@@ -13,11 +13,16 @@ WORLD = "anydevice"
 """Name of the isolated world the program lives in; a page's own scripts cannot see into it."""
 
 _OFFERED = (
-    "walk", "probe", "at", "frameAt", "frameView", "reveal", "focus", "ready", "put", "choose", "holds", "focused",
-    "markScroll", "drawn", "scrolled", "taken", "turn", "status", "element", "page",
+    "walk", "probe", "at", "frameAt", "frameView", "reveal", "focus", "ready", "put", "choose", "rests", "focused",
+    "markScroll", "drawn", "scrolled", "taken", "turn", "status", "element", "page", "guard",
+    "guarded",
 )  # fmt: skip
 KEEPER = """
 globalThis.__anydevice_kept = [];
+for (const kind of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu",
+  "keydown", "beforeinput"]) {
+  addEventListener(kind, (event) => globalThis.__anydevice_judge?.(event), { capture: true });
+}
 navigation.addEventListener("navigate", (event) => {
   const url = event.destination.url;
   if (!event.cancelable || /^(https?|about|blob|data|javascript|file|filesystem|chrome[a-z-]*):/i.test(url)) return;
@@ -27,7 +32,8 @@ navigation.addEventListener("navigate", (event) => {
 """
 """Runs in every document of a browser of ours, before the page's own scripts: a link to another program (mailto:,
 an app's own scheme) does not leave the page. The browser would ask with a dialog of its own, which no protocol
-tells and which swallows all input to the page from then on."""
+tells and which swallows all input to the page from then on. And whoever guards input (see `7_guard.js`) is asked before
+the page's own scripts are."""
 CALL = "function(method, options) { return this[method](options) }"
 """What is called on the installed object, with the name of a function and its options."""
 

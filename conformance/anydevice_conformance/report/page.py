@@ -6,11 +6,14 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterable
-from html import escape
+from html import escape as html_escape
 from importlib.resources import files
 from pathlib import Path
 
+from anydevice.text import visible
 from anydevice_schemas.report import CaseResult, ClassResult, ConformanceReport, Step, Verdict
+
+from ..case import CORE
 
 INLINED_MOST = 12 * 1024 * 1024
 """Bytes of pictures that are put into the page; further ones are linked."""
@@ -85,7 +88,7 @@ def _top(report: ConformanceReport) -> str:
         f"<h1>{escape(subject.backend)}</h1>"
         f'<p class="facts">{escape(" · ".join(facts))}</p></div>'
         f'<div class="seal level-{report.level}"><b>{LEVELS[report.level]}</b><span>{says}</span></div></header>'
-        f'<p class="why">{escape(report.why)}</p>'
+        f'<p class="why">{_sentence(report.why)}</p>'
         + (f'<ul class="notes">{items}</ul>' if items else "")
         + _output(report)
     )
@@ -97,7 +100,7 @@ def _output(report: ConformanceReport) -> str:
     opened = " open" if report.ended != "finished" else ""
     return (
         f'<details class="more"{opened}><summary class="soft">What the run printed (its end)</summary>'
-        f'<pre class="mono">{escape(_visible(report.output))}</pre></details>'
+        f'<pre class="mono">{escape(report.output)}</pre></details>'
     )
 
 
@@ -110,7 +113,8 @@ def _card(report: ConformanceReport, verdict: ClassResult) -> str:
         f'<span><i style="background:{COLOURS[word]}"></i><b>{count}</b> {WORDS[word]}</span>' for word, count in seen
     )
     chips = "".join(
-        f'<span class="chip {state}">{escape(name)}: {state}</span>' for name, state in verdict.bundles.items()
+        f'<span class="chip {state}">{escape(name)}: {state}</span>'
+        for name, state in sorted(verdict.bundles.items(), key=lambda bundle: (bundle[0] != CORE, bundle[0]))
     )
     facts = ", ".join(f"{name} {value}" for name, value in verdict.facts.items() if name != "name")
     device = ""
@@ -121,9 +125,16 @@ def _card(report: ConformanceReport, verdict: ClassResult) -> str:
     return (
         f'<article class="card"><header><h2>{escape(verdict.device_class)}</h2>'
         f'<span class="pill level-{verdict.level}">{LEVELS[verdict.level]}</span></header>'
-        f'<p class="says">{escape(verdict.why)}</p><div class="bar">{bar}</div><div class="legend">{legend}</div>'
+        + (f'<p class="says">{_sentence(verdict.why)}</p>' if len(report.classes) > 1 else "")
+        + f'<div class="bar">{bar}</div><div class="legend">{legend}</div>'
         f'<div class="bundles">{chips}</div>' + (f'<p class="device">{device}</p>' if device else "") + "</article>"
     )
+
+
+def _sentence(text: str) -> str:
+    """A reason as a sentence; one that begins with the name of a class stays as it is."""
+    named = text.partition(" ")[0].endswith(":")
+    return escape(text if named else text[:1].upper() + text[1:])
 
 
 def _filter(report: ConformanceReport) -> str:
@@ -161,7 +172,7 @@ def _class(report: ConformanceReport, verdict: ClassResult, pictures: _Pictures)
 
 def _case(row: CaseResult, pictures: _Pictures) -> str:
     text = f"{row.id} {row.must} {row.reason}".lower()
-    reason = f'<div class="reason">{escape(_visible(row.reason))}</div>' if row.reason else ""
+    reason = f'<div class="reason">{escape(row.reason)}</div>' if row.reason else ""
     inner = _steps(row.steps) + "".join(pictures.shown(row.evidence))
     return (
         f'<details class="case v-{row.verdict}" data-verdict="{row.verdict}" data-class="{escape(row.device_class)}" '
@@ -174,15 +185,17 @@ def _case(row: CaseResult, pictures: _Pictures) -> str:
 
 
 def _seconds(seconds: float) -> str:
+    if not seconds:
+        return ""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def _steps(steps: Iterable[Step]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(step.call)}</code></td>"
-        f"<td><code>{escape(_visible(json.dumps(step.arguments, ensure_ascii=False))) if step.arguments else ''}</code>"
-        f"{escape(step.note)}</td><td>{escape(step.device or '')}</td>"
-        f'<td class="{"ok" if step.outcome == "ok" else "no"}">{escape(step.outcome)}</td>'
+        f'<tr><td class="word"><code>{escape(step.call)}</code></td>'
+        f"<td><code>{escape(json.dumps(step.arguments, ensure_ascii=False)) if step.arguments else ''}</code>"
+        f'{escape(step.note)}</td><td class="word">{escape(step.device or "")}</td>'
+        f'<td class="word {"ok" if step.outcome == "ok" else "no"}">{escape(step.outcome)}</td>'
         f'<td class="num">{step.ms:.1f}</td></tr>'
         for step in steps
     )
@@ -192,11 +205,9 @@ def _steps(steps: Iterable[Step]) -> str:
     return f'<table class="steps">{head}{rows}</table>'
 
 
-def _visible(text: str) -> str:
-    """Text with what would not be seen, or would turn the line around, made visible."""
-    from anydevice.text import visible
-
-    return "\n".join(visible(line) if not line.isprintable() else line for line in text.split("\n"))
+def escape(text: str) -> str:
+    """Text for the page: what could be markup is text, what would be invisible or turn the line around is shown."""
+    return "\n".join(html_escape(line if line.isprintable() else visible(line)) for line in text.split("\n"))
 
 
 class _Pictures:

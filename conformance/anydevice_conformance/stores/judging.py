@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -169,13 +169,17 @@ def run_store(
 
 
 def _subject(name: str) -> Subject:
-    homes = packages_distributions().get(name.partition(":")[0].partition(".")[0], [])
-    home = homes[0] if homes else "none"
+    package = name.partition(":")[0].partition(".")[0]
+    homes = packages_distributions().get(package, [package])
+    try:
+        home, its_version = homes[0], version(homes[0])
+    except (PackageNotFoundError, ValueError):
+        home, its_version = "unknown", "0"
     return Subject(
         kind="store",
         backend=name,
         distribution=home,
-        version=version(home) if homes else "0",
+        version=its_version,
         contract=CONTRACT_VERSION,
         manifest_hash="",
     )

@@ -95,7 +95,10 @@ def _racers(t: StoreTrial, jobs: list[dict[str, Any]]) -> list[list[dict[str, An
     Raises:
         CaseFailed: One did not answer in time, or failed.
     """
-    running = []
+    running: list[subprocess.Popen[str]] = []
+    watchdog = threading.Timer(RACE_SECONDS, _kill, (running,))
+    watchdog.daemon = True
+    watchdog.start()
     try:
         for job in jobs:
             process = subprocess.Popen(
@@ -111,9 +114,8 @@ def _racers(t: StoreTrial, jobs: list[dict[str, Any]]) -> list[list[dict[str, An
             process.stdin.flush()
         for process in running:
             assert process.stdout is not None
-            t.require(
-                process.stdout.readline() == "ready\n", "a process could not open the store: " + _complaint(process)
-            )
+            if process.stdout.readline() != "ready\n":
+                raise CaseFailed("a process could not open the store: " + _complaint(process))
         for process in running:
             assert process.stdin is not None
             process.stdin.write("go\n")
@@ -127,10 +129,16 @@ def _racers(t: StoreTrial, jobs: list[dict[str, Any]]) -> list[list[dict[str, An
     except subprocess.TimeoutExpired:
         raise CaseFailed(f"a process did not come back within {RACE_SECONDS:g} s") from None
     finally:
+        watchdog.cancel()
         for process in running:
             if process.poll() is None:
                 process.kill()
                 process.communicate()
+
+
+def _kill(running: list[subprocess.Popen[str]]) -> None:
+    for process in running:
+        process.kill()
 
 
 def _complaint(process: subprocess.Popen[str]) -> str:

@@ -110,6 +110,11 @@ def merge(arguments: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict
     Raises:
         TypeError: One name is given both ways.
     """
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise TypeError(
+            f"arguments are given by name: press(target={arguments!r}), open(url=…), fill(target=…, text=…); "
+            "or as one dict of wire names"
+        )
     merged = dict(arguments or {})
     for name, value in named.items():
         key = wire_name(name)

@@ -149,9 +149,10 @@ async def patiently(
     while True:
         try:
             return await attempt()
-        except ElementNotFound:
+        except ElementNotFound as error:
             left = until - anyio.current_time()
             if left <= 0:
+                error.details["waited_ms"] = round(timeout * 1000)
                 raise
             await ctx.pause(min(pause, left))
             pause = min(POLL_MOST, pause * 1.5)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from pydantic import Field
 
 from anydevice_schemas import Example, Node, Plan
-from anydevice_schemas.errors import AppNotRunning, DialogOpen, ElementNotFound, StaleRef
+from anydevice_schemas.errors import AppNotRunning, DialogOpen, ElementCovered, ElementNotFound, StaleRef
 
 from ..catalogue import command
 from ..context import Context, Outcome
 from ..driver import Acted, Elements, Pointer, Touch
+from ..elements import describe_node
 from ._aim import FULL, Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
 
@@ -21,6 +23,9 @@ OUTPUT: dict[str, Any] = {
     "changes": {"type": "array", "description": "What differs, one line each."},
     "happened": {"type": "array", "description": "Navigation, dialog, new tab, download, crash."},
 }
+SLIPS_MOST = 3
+"""How often an element that slips away before the input arrives is aimed at."""
+SLIP_PAUSE = 0.05
 SETTLE = "Wait until the screen is at rest (at most 10 s) before telling what changed."
 
 
@@ -64,12 +69,39 @@ class PressInput(ElementInput):
 async def press(ctx: Context, args: PressInput) -> Outcome:
     """Presses one element or point."""
     assert ctx.plan is not None
-    target = await aim(ctx, args, by_pointer=ctx.plan.name != "accessibility")
-    watch = await Watch.start(ctx)
-    acted = await _press(ctx, args, target)
+    target, watch, acted = await _strike(
+        ctx, args, lambda target: _press(ctx, args, target), by_pointer=ctx.plan.name != "accessibility"
+    )
     data = merged(target.to_wire(), acted.data, await watch.report(acted, settle=10.0 if args.settle else 0.0))
     seen = not watch.unread and await _toggled(ctx, target, acted)
+    if seen:
+        data["changed"] = True  # also where what changed shows nowhere, as the box behind a label does
     return Outcome(data=data, verified=seen, method=acted.method)
+
+
+async def _strike(
+    ctx: Context, args: ElementInput, deed: Callable[[Aim], Awaitable[Acted]], *, by_pointer: bool = True
+) -> tuple[Aim, Watch, Acted]:
+    """Aims and acts; again, a few times, where the element slipped away in between and nothing was given the input.
+
+    Raises:
+        AnydeviceError: As `aim`, and what the deed raises.
+    """
+    for left in reversed(range(SLIPS_MOST)):
+        target = await aim(ctx, args, by_pointer=by_pointer)
+        watch = await Watch.start(ctx)
+        try:
+            return target, watch, await deed(target)
+        except ElementCovered as error:
+            key = error.details.pop("cover_key", None)
+            if not error.details.get("kept") or target.node is None:
+                raise
+            if not left:
+                error.details["element"] = describe_node(target.node)
+                error.details["cover_ref"] = ctx.here.refs.ref_of(key) if key else None
+                raise
+        await ctx.pause(SLIP_PAUSE)
+    raise AssertionError("the last try returns or raises")
 
 
 async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
@@ -81,6 +113,8 @@ async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
     return await ctx.use(Pointer).click(target.point, button=args.button, count=args.count)
 
 
+REST = 0.1
+"""Seconds a change has to last before it counts as one."""
 _TOGGLES = frozenset({"checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"})
 _TOGGLE_STATES = frozenset({"checked", "mixed", "selected", "pressed"})
 
@@ -92,8 +126,14 @@ async def _toggled(ctx: Context, target: Aim, acted: Acted) -> bool:
     node = target.node
     if node is None or node.role not in _TOGGLES or acted.happenings:
         return False
+    before = node.states & _TOGGLE_STATES
     after = await _state_now(ctx, node)
-    return after is not None and (node.states & _TOGGLE_STATES) != (after.states & _TOGGLE_STATES)
+    if after is None or after.states & _TOGGLE_STATES == before:
+        return False
+    # A page that does not accept the change takes it back a moment later.
+    await ctx.pause(REST)
+    after = await _state_now(ctx, node)
+    return after is not None and after.states & _TOGGLE_STATES != before
 
 
 async def _state_now(ctx: Context, node: Node) -> Node | None:
@@ -128,13 +168,14 @@ class LongpressInput(ElementInput):
 async def longpress(ctx: Context, args: LongpressInput) -> Outcome:
     """Holds one element or point."""
     assert ctx.plan is not None
-    target = await aim(ctx, args)
-    watch = await Watch.start(ctx)
-    seconds = args.duration_ms / 1000
-    if ctx.plan.name == "touch":
-        acted = await ctx.use(Touch).hold(target.point, seconds=seconds)
-    else:
-        acted = await ctx.use(Pointer).click(target.point, hold=seconds)
+    touch, seconds = ctx.plan.name == "touch", args.duration_ms / 1000
+
+    async def hold(target: Aim) -> Acted:
+        if touch:
+            return await ctx.use(Touch).hold(target.point, seconds=seconds)
+        return await ctx.use(Pointer).click(target.point, hold=seconds)
+
+    target, watch, acted = await _strike(ctx, args, hold)
     data = merged(target.to_wire(), acted.data, await watch.report(acted))
     return Outcome(data=data, verified=acted.verified or False, method=acted.method)
 

@@ -6,6 +6,7 @@ import platform
 from typing import Any, Literal
 
 import anyio
+import anyio.to_thread
 from pydantic import Field
 
 from anydevice_schemas import Device, DeviceRef, Example
@@ -14,7 +15,7 @@ from anydevice_schemas.errors import AnydeviceError, InvalidArgument
 from .. import __version__, plans
 from ..catalogue import Input, command
 from ..context import Context, Outcome
-from ..discovery import describe
+from ..discovery import BACKENDS, PLUGINS, describe, discover
 from ..leases.machine import iso
 from ..resolution import Request, pin, resolve
 
@@ -206,7 +207,7 @@ async def _of_device(ctx: Context, device: Device) -> dict[str, Any]:
         operation: (
             {"available": True}
             if plans.available(manifest, device, driver, operation)
-            else {"available": False, "reason": _why(manifest, device, driver, operation)}
+            else {"available": False, "reason": plans.why_not(manifest, device, driver, operation)}
         )
         for operation in sorted(manifest.operations)
     }
@@ -217,13 +218,6 @@ async def _of_device(ctx: Context, device: Device) -> dict[str, Any]:
         "missing": missing,
         "operations": operations,
     }
-
-
-def _why(manifest: Any, device: Device, driver: Any, operation: str) -> str:
-    if not plans.declared(manifest, device, operation):
-        return "not declared for this device"
-    down = driver.unavailable()
-    return str(down.get(operation) or down.get(operation.partition(".")[0]) or "not offered by the driver now")
 
 
 def _by_platform(ctx: Context) -> list[dict[str, Any]]:
@@ -294,6 +288,7 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
         for record in ctx.services.plugins
         if record.state not in ("ready", "disabled")
     )
+    checks.extend(await _installed_since(ctx))
     plugins = [record.to_wire() for record in ctx.services.plugins]
     checks.sort(key=lambda check: (bool(check["ok"]), str(check["name"])))
     data = {
@@ -304,6 +299,30 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
         "time": iso(ctx.services.clock.now()),
     }
     return Outcome(data=data)
+
+
+async def _installed_since(ctx: Context) -> list[dict[str, Any]]:
+    """Plugins that came, went or changed since the daemon looked for them."""
+    then = {(r.group, r.name, r.distribution, r.version) for r in ctx.services.plugins if r.group}
+    if not then:
+        return []
+    found = [r for group in (BACKENDS, PLUGINS) for r in await anyio.to_thread.run_sync(discover, group)]
+    now = {(r.group, r.name, r.distribution, r.version) for r in found}
+    states = {(r.group, r.name, r.distribution): r.state for r in ctx.services.plugins}
+    mended = {
+        (r.group, r.name, r.distribution, r.version)
+        for r in found
+        if r.state == "ready" and states.get((r.group, r.name, r.distribution)) in ("broken", "refused")
+    }
+    return [
+        {
+            "name": f"plugin {name}",
+            "ok": False,
+            "detail": f"{distribution} {version} was installed, removed or repaired after the daemon started",
+            "fix": "anydevice stop ; the next call starts a daemon that sees it",
+        }
+        for _, name, distribution, version in sorted((then ^ now) | mended)
+    ]
 
 
 async def _check_backend(ctx: Context, name: str, checks: list[dict[str, Any]]) -> None:

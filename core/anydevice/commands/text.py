@@ -8,7 +8,15 @@ from typing import Any
 from pydantic import Field
 
 from anydevice_schemas import EDITABLE, Example, Node, Plan
-from anydevice_schemas.errors import ActionUnverified, ElementDisabled, ElementNotFound, InvalidArgument, StaleRef
+from anydevice_schemas.errors import (
+    ActionUnverified,
+    AnydeviceError,
+    ElementDisabled,
+    ElementNotFound,
+    FocusUnavailable,
+    InvalidArgument,
+    StaleRef,
+)
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
@@ -54,7 +62,12 @@ async def fill(ctx: Context, args: FillInput) -> Outcome:
     if before is not None:
         _refuse_unfit(before, by_keys=ctx.plan.name != "set-text")
     if target.key is not None and ctx.plan.name == "set-text":
-        acted = await ctx.use(Elements).set_text(target.key, args.text)
+        try:
+            acted = await ctx.use(Elements).set_text(target.key, args.text)
+        except AnydeviceError as error:
+            if before is not None and error.details.get("element") == target.key:
+                error.details["element"] = describe_node(before)
+            raise
     else:
         acted = await _by_keys(ctx, target, args.text)
     after = await _now(ctx, target)
@@ -190,6 +203,8 @@ async def type_(ctx: Context, args: TypeInput) -> Outcome:
     before = await _focused(ctx)
     acted = await ctx.use(Keys).type_text(args.text, delay=args.delay_ms / 1000)
     after = await _focused(ctx)
+    if after is None or not _takes_text(after):
+        ctx.notice("not_a_field", "What has the focus takes no text; the keys were sent all the same.")
     data: dict[str, Any] = {"typed": len(args.text)}
     if after is not None:
         data["element"] = describe_node(after)
@@ -199,17 +214,41 @@ async def type_(ctx: Context, args: TypeInput) -> Outcome:
     return Outcome(data=data, verified=_typed(args.text, before, after, acted), method=acted.method)
 
 
+def _takes_text(node: Node) -> bool:
+    return node.role in EDITABLE or "editable" in node.states
+
+
 async def _focus(ctx: Context, args: ElementInput) -> None:
     assert ctx.plan is not None
     target = await aim(ctx, args)
     if target.node is not None:
         _refuse_unfit(target.node, by_keys=False)
     if "elements.focus" in ctx.plan.operations and target.key is not None:
-        await ctx.use(Elements).focus(target.key)
+        acted = await ctx.use(Elements).focus(target.key)
+        await _hold_focus(ctx, target, acted)
     elif "touch.tap" in ctx.plan.operations:
         await ctx.use(Touch).tap(target.point)
     else:
         await ctx.use(Pointer).click(target.point)
+
+
+async def _hold_focus(ctx: Context, target: Aim, acted: Acted) -> None:
+    """Refuses to type where the element did not get the focus, or lost it at once: the text would go elsewhere.
+
+    Raises:
+        FocusUnavailable: Something else has the focus.
+    """
+    holder = await _focused(ctx)
+    # The focus on something inside the element is the element's own; on another field it is not.
+    fields = [node for node in (holder, target.node) if node is not None and "editable" in node.states]
+    lost = acted.verified is False or (len(fields) == 2 and fields[0].key != target.key)
+    if lost:
+        raise FocusUnavailable(
+            "The element does not hold the focus; nothing was typed.",
+            hint="Look again (snapshot); press the element, or name what has the focus.",
+            holder=describe_node(holder) if holder is not None else "nothing",
+            fix="Type into what the app gives the focus to, or do what it asks for first.",
+        )
 
 
 async def _focused(ctx: Context) -> Node | None:

@@ -144,12 +144,25 @@ def not_found(tree: Tree, query: Query) -> ElementNotFound:
                 on_screen=on_screen(tree),
             )
     texts = [text for alternative in query.alternatives for text in alternative.texts()]
+    unread = {why: count for why, count in tree.omitted.items() if why in UNREAD and count}
+    if unread:
+        return ElementNotFound(
+            f"No element matches {quoted(str(query), 120)} in what could be read of the screen; not all of it could.",
+            hint="Scroll to where the element is, or open less at once; details.unread says what was left out.",
+            nearest_matches=_near(folded, texts),
+            on_screen=on_screen(tree),
+            unread=unread,
+        )
     return ElementNotFound(
         f"No element matches {quoted(str(query), 120)}.",
         hint=_advice(query),
         nearest_matches=_near(folded, texts),
         on_screen=on_screen(tree),
     )
+
+
+UNREAD = frozenset({"nodes", "depth", "unread", "frames"})
+"""What `Tree.omitted` may say of elements that are there and were not looked at."""
 
 
 def _advice(query: Query) -> str | None:

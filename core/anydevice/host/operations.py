@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 import anydevice
+from anydevice.leases.machine import iso
 from anydevice_schemas import Caller
 from anydevice_schemas.errors import InvalidArgument, Refused, UnknownCommand
 
@@ -56,7 +57,7 @@ async def _status(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) 
     """Who runs, since when, and what it holds. Keeps its form in every version."""
     services = daemon.router.services
     now = services.clock.monotonic()
-    held = services.desk.held()
+    held = {lease.device: lease for lease in services.desk.store.leases(services.clock.now())}
     return {
         "pid": os.getpid(),
         "version": anydevice.__version__,
@@ -80,7 +81,8 @@ async def _status(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) 
             for session in sorted(services.sessions.all(), key=lambda s: s.name)
         ],
         "held": [
-            {"device": key, "until": lease.until, "session": lease.session} for key, lease in sorted(held.items())
+            {"device": key, "until": iso(lease.expires_at), "session": lease.holder.session}
+            for key, lease in sorted(held.items())
         ],
         "plugins": [record.to_wire() for record in services.plugins if record.state != "ready"],
         "calls": sum(info.running for info in daemon.connections.values()),

@@ -67,13 +67,12 @@ def taps_once(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def probes_from_memory(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probe answers what the first probe of the element saw."""
+    """A probe of a switch answers what the first probe of it saw."""
     seen: dict[str, Any] = {}
 
     async def probe(sound: Any, self: Any, key: str, **more: Any) -> Any:
-        if key not in seen:
-            seen[key] = await sound(self, key, **more)
-        return seen[key]
+        found = await sound(self, key, **more)
+        return seen.setdefault(key, found) if found.node.role == "switch" else found
 
     operation(monkeypatch, "elements.probe", probe)
 

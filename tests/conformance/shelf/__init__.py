@@ -1,7 +1,7 @@
 """A shelf of dishonest and broken backends: each a distribution of its own, and what the suite has to say of it.
 
-Where it is not said otherwise a member is the reference backend's television with one thing wrong. What a member must be
-found out by is written beside it.
+Where it is not said otherwise a member is the reference backend's television with one thing wrong. What a member must
+be found out by is written beside it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ class Member:
     Attributes:
         name: Of the backend.
         source: Of its package: methods of the class above, or with `whole` everything.
-        manifest: What replaces fields of the reference's manifest; None values take them out; None = there is no manifest.
+        manifest: What replaces fields of the reference's manifest; None = there is no manifest.
         only: Cases it is tried on.
         level, ended: What the report must say.
         why: What its reason must hold (a pattern).
         cases: What the rows of these cases must say: verdict, and what the reason must hold.
+        twice: Two distributions bring it.
         spares_the_daemon: It can be installed in a daemon without ending or blocking the daemon's own process, which no
             process can prevent whose code it is part of.
     """
@@ -54,8 +55,8 @@ class Member:
     ended: str = "finished"
     why: str = ""
     cases: dict[str, tuple[str, str]] = field(default_factory=dict)
-    spares_the_daemon: bool = True
     twice: bool = False
+    spares_the_daemon: bool = True
 
     def install(self, folder: Path) -> None:
         """Installs it into a folder for PYTHONPATH."""
