@@ -19,7 +19,15 @@ from .cdp import CALL_DEADLINE, Gone, ProtocolError, Session
 if TYPE_CHECKING:
     from .page import Page
 
-_LOST_WORLD = ("context", "object with given id", "navigated or closed", "no frame", "target closed", "not attached", "collected")
+_LOST_WORLD = (
+    "context",
+    "object with given id",
+    "navigated or closed",
+    "no frame",
+    "target closed",
+    "not attached",
+    "collected",
+)
 
 
 class WorldLost(Exception):

@@ -22,7 +22,9 @@ LOAD_GRACE = 1.0
 CRASH_GRACE = 0.2
 PAGE_SCHEMES = frozenset({"http", "https", "about", "data", "blob", "file", "view-source"})
 """Schemes that name pages; others name programs, and those a browser does not open for us."""
-OWN_SCHEMES = frozenset({"chrome", "chrome-untrusted", "chrome-search", "edge", "brave", "opera", "vivaldi", "devtools"})
+OWN_SCHEMES = frozenset(
+    {"chrome", "chrome-untrusted", "chrome-search", "edge", "brave", "opera", "vivaldi", "devtools"}
+)
 """Schemes of the browser's own pages: its settings, its saved passwords, pages that end it."""
 _HAS_STATUS = "net::ERR_HTTP_RESPONSE_CODE_FAILURE"
 _ABOUT = frozenset({"about://blank?", "about://srcdoc?"})

@@ -18,7 +18,7 @@ from anydevice_conformance.witness import Witness
 from anydevice_schemas.report import CaseResult
 
 sys.path.insert(0, str(Path(__file__).parent))
-from mutants import Mutant, all_mutants  # noqa: E402
+from mutants import Mutant, all_mutants
 
 pytestmark = pytest.mark.anyio
 

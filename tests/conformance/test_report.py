@@ -82,7 +82,7 @@ def test_junit_of_a_level_that_was_reached_passes_the_level(tmp_path: Path) -> N
 
 
 def test_a_backend_that_could_not_be_loaded_has_a_report_all_the_same(tmp_path: Path) -> None:
-    write(a_report(level="none", classes=[], why="cannot be loaded", ended="not_loaded"), tmp_path)
+    write(a_report(level="none", classes=[], why="the backend cannot be loaded", ended="not_loaded"), tmp_path)
     assert "cannot be loaded" in (tmp_path / "index.html").read_text("utf-8")
     assert ElementTree.parse(tmp_path / "junit.xml").getroot()[0].get("failures") == "1"
     assert not list(tmp_path.glob("badge-*"))

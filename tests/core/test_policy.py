@@ -17,8 +17,15 @@ ERASE = Command(
     confirm=[Confirm(kinds=["simulator"], because="deletes everything on the device")],
 )
 SIMULATOR = Device(
-    id="s1", name="S", platform="p", backend="b", device_target="mobile", device_class="phone", kind="simulator", state="ready"
-)  # fmt: skip
+    id="s1",
+    name="S",
+    platform="p",
+    backend="b",
+    device_target="mobile",
+    device_class="phone",
+    kind="simulator",
+    state="ready",
+)
 ME = caller("me")
 
 

@@ -36,8 +36,9 @@ async def drive(shared_site: Site, tmp_path: Path) -> None:
             await web.tree()
         await driver.alerts.accept()
         assert (await driver.screen.image()).width == 1280
+        await web.crash()
         with pytest.raises(AppCrashed):
-            await web.crash()
+            await web.tree()
         await web.show("<p>back</p>")
         running = driver.instance.running
         assert running is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import anyio
 
 from anydevice.driver import Acted, Environment, HostServices, OpenRequest, TreeScope
 from anydevice_schemas import Node, Tree, tree_faults
+from anydevice_schemas.errors import AnydeviceError
 from anydevice_web import WebBackend
+from anydevice_web.cdp import Gone
 from anydevice_web.driver import WebDriver
 
 from .site import Site
@@ -70,6 +72,15 @@ class Web:
         assert probe.point is not None
         assert probe.cover is None, probe.cover
         return await self.driver.pointer.click(probe.point)
+
+    async def crash(self) -> None:
+        """Ends the page's renderer, as the browser's own page for that does."""
+        page = await self.driver.instance.page()
+        with anyio.fail_after(10):
+            with suppress(AnydeviceError, Gone):
+                await page.session.call("Page.navigate", {"url": "chrome://crash"}, free=True)
+            while not page.crashed:
+                await page.change(0.05)
 
     async def evaluate(self, expression: str) -> Any:
         """Runs script in the page's own world, as the page would."""

@@ -1,8 +1,8 @@
 """One mutant a case: the reference backend (or core around it) with one fault, which exactly that case must catch.
 
-Each module here has `MUTANTS: dict[case id, Mutant]`. A mutant is a function that takes the reference backend and pytest's
-`monkeypatch` and puts the fault in: on the backend's drivers, screens or rows, or on core where the case guards a promise
-of core.
+Each module here has `MUTANTS: dict[case id, Mutant]`. A mutant is a function that takes the reference backend and
+pytest's `monkeypatch` and puts the fault in: on the backend's drivers, screens or rows, or on core where the case
+guards a promise of core.
 """
 
 from __future__ import annotations
