@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from anydevice_schemas.errors import (
     CallTimeout,
     InvalidArgument,
     OutcomeUnknown,
+    UpstreamUnavailable,
 )
 
 from .catalogue import CommandSpec, Parsed
@@ -255,8 +258,22 @@ class Context:
         return self.here.refs.stamp(tree)
 
     async def save_image(self, image: Image, stem: str) -> Artefact:
-        """Stores a picture as an artefact."""
-        return await anyio.to_thread.run_sync(lambda: self.services.artefacts.save(image.data, image.mime, stem=stem))
+        """Stores a picture as an artefact.
+
+        Raises:
+            UpstreamUnavailable: It cannot be stored: the disk is full, or the folder cannot be written.
+        """
+        try:
+            return await anyio.to_thread.run_sync(
+                lambda: self.services.artefacts.save(image.data, image.mime, stem=stem)
+            )
+        except OSError as error:
+            raise UpstreamUnavailable(
+                f"The picture was taken and cannot be stored: {os.strerror(error.errno or errno.EIO)}.",
+                upstream="artefacts",
+                enable_hint="Make room on the disk, or let the daemon's user write the folder artefacts of its home.",
+                device=self.device_key,
+            ) from error
 
     def bad_argument(self, param: str, problem: str, expected: str) -> InvalidArgument:
         """The error for an argument that the schema alone could not judge."""

@@ -88,6 +88,8 @@ class Probe:
     Attributes:
         node: The element as it is now (value, states, rect).
         point: Where input for it should go: the middle of its visible part; None when no part is visible.
+            Pointer and touch are handed this very object, so a driver may let it remember the element and keep
+            input from anything that has taken its place (`ElementCovered` with `kept` in details: nothing was done).
         cover: What lies over `point`, described by role and name, when the element is covered there. Untrusted.
         cover_key: Key of the covering element, where it has one.
         cover_outside: The cover belongs to another window; accessibility actions work behind it.

@@ -26,11 +26,14 @@ from anydevice_schemas import Answer, Call, Caller, Device, DeviceRef, DeviceSel
 from anydevice_schemas.errors import (
     AmbiguousDevice,
     AnydeviceError,
+    AppNotFound,
+    ArgumentError,
     BackendBroken,
     CallCancelled,
     CallTimeout,
     ConnectionLost,
     Internal,
+    PolicyError,
     Unsupported,
 )
 
@@ -122,6 +125,7 @@ class Router:
         for notice in resolution.notices:
             trail.tell(dict(notice))
         trail.device = device
+        before = self.services.sessions.all() if bound is None and parsed.spec.command.opens_session else None
         session = trail.session = self._seat(trail.caller, parsed, device, bound)
         self._admit(trail, parsed, device, session)
         self._permit(trail, parsed, device)
@@ -147,6 +151,10 @@ class Router:
             if trail.context is None:
                 raise CallTimeout("The device did not answer.", after=parsed.deadline, device=device.key) from None
             raise trail.context.out_of_time(parsed.deadline) from None
+        except (ArgumentError, PolicyError, AppNotFound):
+            if before is not None and not any(one is session for one in before):
+                self.services.sessions.end(session, "nothing was opened")
+            raise
         except ConnectionLost:
             await self.services.connections.drop(device.key)
             self.services.backends.forget(device.backend)

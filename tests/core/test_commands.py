@@ -257,6 +257,16 @@ async def test_is_text_needs_a_value_and_only_text_does(phone: One) -> None:
     assert (await phone.refused("is", predicate="visible", target="Name", value="x"))["code"] == "invalid_argument"
 
 
+async def test_a_picture_that_cannot_be_stored_says_why_and_what_to_do(phone: One) -> None:
+    folder = phone.router.services.artefacts.folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("in the way")
+    refused = await phone.refused("screenshot")
+    assert (refused["code"], refused["upstream"]) == ("upstream_unavailable", "artefacts")
+    assert str(folder) not in str(refused)
+    assert (await phone("press", target="Increment")).ok
+
+
 async def test_screenshot_states_size_unit_and_scale(phone: One) -> None:
     answer = await phone("screenshot")
     assert answer.data["unit"] == "points" and answer.data["scale"] == 1.0
@@ -487,8 +497,9 @@ async def test_all_eighteen_inputs_of_trigger_app_event_are_accepted_and_judged(
     await phone("open", url="https://example.org/", eventUrlTemplate=TEMPLATE)
     lease = phone.router.services.sessions.all()[0].lease_id
     answer = await phone(
-        "trigger-app-event", event="e", payload={}, platform="fake", deviceTarget="mobile", target="mobile", serial="FAKE-1",
-        androidDeviceAllowlist="a,b", tenant="default", runId="r1", leaseId=lease, debug=True, noRecord=True,
+        "trigger-app-event", event="e", payload={}, platform="fake", deviceTarget="mobile", target="mobile",
+        serial="FAKE-1", androidDeviceAllowlist="a,b", tenant="default", runId="r1", leaseId=lease,
+        debug=True, noRecord=True,
         mcpOutputFormat="json", includeCost=True, responseLevel="full",
     )  # fmt: skip
     assert answer.ok, answer.error

@@ -354,6 +354,15 @@ def test_a_near_match_that_no_short_query_means_comes_without_one() -> None:
     assert len(near["name"]) == 200
 
 
+def test_nothing_found_in_a_screen_that_was_not_read_whole_says_so() -> None:
+    screen = tree((0, "button", "Save"))
+    assert "unread" not in not_found(screen, ask("Last")).details
+    screen.omitted = {"nodes": 80_000, "text": 3}
+    error = not_found(screen, ask("Last"))
+    assert error.details["unread"] == {"nodes": 80_000}
+    assert "not all of it" in error.message
+
+
 def test_an_index_beyond_the_matches_says_how_many_there_are() -> None:
     error = not_found(TWO, ask("label=Delete index=7"))
     assert "2" in error.message

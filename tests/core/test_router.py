@@ -370,3 +370,14 @@ async def test_numbers_that_are_none_are_refused() -> None:
         for value in (float("inf"), float("nan")):
             assert code(await router.call(call("press", x=value, y=1.0, device="fake-1"))) == "invalid_argument"
         assert backend.screen("fake-1").journal == []
+
+
+async def test_an_open_that_opens_nothing_leaves_no_session_and_no_lease() -> None:
+    async with fake_router(FakeBackend(["only"])) as (router, _):
+        for arguments in ({"url": "no scheme"}, {"url": "file:///x"}, {"app": "no.such.app"}):
+            assert not (await router.call(call("open", by=caller("one"), device="only", **arguments))).ok
+        assert router.services.sessions.all() == []
+        assert (await router.call(call("press", by=caller("two"), target="Increment", device="only"))).ok
+        assert (await router.call(call("open", by=caller("two"), url="https://example.org/", device="only"))).ok
+        assert not (await router.call(call("open", by=caller("two"), url="file:///x", device="only"))).ok
+        assert len(router.services.sessions.all()) == 1, "a session that was there before stays"

@@ -324,3 +324,36 @@ def test_a_socket_of_nobody_is_not_connected_to(tmp_path: Path) -> None:
             listener.bind(path)
             with pytest.raises(OSError):
                 record.connect(path)
+
+
+@pytest.mark.parametrize("damage", ["{", "", None])
+def test_a_daemon_whose_record_is_damaged_is_found_again(home: Home, damage: str | None) -> None:
+    pid = home.serve()
+    path = home.path / "run" / "daemon.json"
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_text(damage)
+    home.json("devices")
+    assert home.pid == pid
+    assert home.json("stop")["data"]["pid"] == pid
+
+
+def test_a_daemon_whose_socket_is_taken_away_listens_again(home: Home) -> None:
+    pid = home.serve()
+    (home.path / "run" / "daemon.sock").unlink()
+    eventually((home.path / "run" / "daemon.sock").exists, "it listens again")
+    home.json("devices")
+    assert home.pid == pid
+
+
+def test_a_daemon_whose_folder_is_replaced_makes_way_for_the_next(home: Home) -> None:
+    first = home.serve()
+    stamp = home.record
+    assert stamp is not None
+    (home.path / "run").rename(home.path / "gone")
+    second = home.serve()
+    assert second != first
+    eventually(lambda: not record.lives(stamp), "the first one ends")
+    home.json("devices")
+    assert home.pid == second

@@ -135,7 +135,11 @@ async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree |
         tree = await ctx.tree(FULL)
         return tree.nodes[one(tree, query)], tree
 
-    return await patiently(ctx, attempt, timeout)
+    node, tree = await patiently(ctx, attempt, timeout)
+    if tree.omitted.get("nodes"):
+        unread = tree.omitted["nodes"]
+        ctx.notice("tree_cut", f"{unread} elements were not read; another one may match as well.", unread=unread)
+    return node, tree
 
 
 async def patiently(

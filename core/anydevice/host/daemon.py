@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import structlog
-from anyio.abc import SocketListener, TaskStatus
+from anyio.abc import SocketListener, TaskGroup, TaskStatus
 
 import anydevice
 from anydevice_schemas.errors import UpstreamUnavailable
@@ -96,11 +96,12 @@ class Daemon:
             log.info("stopping", reason=reason)
             self._stop.set()
 
-    async def run(self, listener: SocketListener, logfile: LogFile | None) -> None:
+    async def run(self, listener: SocketListener, logfile: LogFile | None, place: Place) -> None:
         """Serves connections until `stop`."""
         async with anyio.create_task_group() as group:
             await group.start(self._on_signals)
             group.start_soon(self._keep_house, logfile)
+            group.start_soon(self._keep_place, place, group)
             group.start_soon(self._prepare)
             group.start_soon(self._accept, listener)
             await self._stop.wait()
@@ -139,6 +140,23 @@ class Daemon:
                 self.stop(f"idle for {self.idle:g} s")
             await anyio.sleep(min(HOUSEKEEPING, self.idle / 4) if self.idle else HOUSEKEEPING)
 
+    async def _keep_place(self, place: Place, group: TaskGroup) -> None:
+        """Stays reachable: a cleaner of temporary files, or a hand, may take the record or the socket away."""
+        while True:
+            await anyio.sleep(HOUSEKEEPING)
+            try:
+                if not place.held():
+                    # Another daemon may have the folder by now; two must not drive the same devices.
+                    self.stop("its folder was replaced")
+                    return
+                if place.say_again("ready"):
+                    log.warning("record_restored")
+                if not place.open():
+                    group.start_soon(self._accept, await place.listen())
+                    log.warning("socket_restored", socket=place.socket)
+            except OSError as error:
+                log.warning("place_not_restored", reason=describe(error))
+
     async def _prepare(self) -> None:
         """Lets facades do their slow imports before anybody waits for them."""
         for name, facade in self.facades.items():
@@ -149,6 +167,60 @@ class Daemon:
                 log.warning("facade_not_prepared", facade=name, reason=describe(error))
             else:
                 log.info("facade_prepared", facade=name, ms=round((anyio.current_time() - started) * 1000))
+
+
+class Place:
+    """Where a daemon is found: its lock, its record, its socket.
+
+    Attributes:
+        home: The home folder.
+        lock: The lock file, open and held.
+        socket: Path of the socket.
+    """
+
+    def __init__(self, home: str, lock: int, socket: str) -> None:
+        self.home = home
+        self.lock = lock
+        self.socket = socket
+
+    def held(self) -> bool:
+        """Whether the lock that is held is still the one others would ask for."""
+        try:
+            there = os.stat(os.path.join(record.run_path(self.home), record.LOCK))
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self.lock))
+
+    def say(self, state: str) -> None:
+        """Writes the record."""
+        own: dict[str, Any] = {
+            "pid": os.getpid(),
+            "started": record.process_start(os.getpid()),
+            "version": anydevice.__version__,
+            "socket": self.socket,
+            "state": state,
+            "python": sys.executable,
+        }
+        record.write_record(self.home, own)
+
+    def say_again(self, state: str) -> bool:
+        """Writes the record if it is not ours any more; returns whether it was not."""
+        found = record.read_record(self.home)
+        if found is not None and found["pid"] == os.getpid():
+            return False
+        self.say(state)
+        return True
+
+    def open(self) -> bool:
+        """Whether the socket is where it was."""
+        return os.path.exists(self.socket)
+
+    async def listen(self) -> SocketListener:
+        """Listens at the socket."""
+        record.socket_path(self.home)  # its folder may be a temporary one
+        listener = await anyio.create_unix_listener(self.socket, mode=0o600)
+        assert isinstance(listener, SocketListener)
+        return listener
 
 
 def find_facades(router: Router) -> dict[str, Facade]:
@@ -194,32 +266,32 @@ async def serve(
     """
     home = str(settings.home)
     await anyio.to_thread.run_sync(private_folder, settings.run_dir)
-    lock = await _lock(home)
-    path = record.socket_path(home)
+    place = Place(home, await _lock(home), record.socket_path(home))
+    path = place.socket
     try:
-        listener = await anyio.create_unix_listener(path, mode=0o600)
-        assert isinstance(listener, SocketListener)
-        _say(home, path, "starting")
+        listener = await place.listen()
+        place.say("starting")
         daemon: Daemon | None = None
         try:
             async with listener, open_router(settings) as router:
                 daemon = Daemon(router, idle=settings.host_idle if idle is None else idle)
                 # Written before anybody hears its digest, so that a client's own copy is never needed.
                 await anyio.to_thread.run_sync(daemon.published.write)
-                _say(home, path, "ready")
+                place.say("ready")
                 log.info("ready", pid=os.getpid(), version=anydevice.__version__, socket=path)
                 if ready is not None:
                     ready()
-                await daemon.run(listener, logfile)
-                _say(home, path, "stopping")
+                await daemon.run(listener, logfile, place)
+                place.say("stopping")
         finally:
             if daemon is not None and daemon.watchdog is not None:
                 daemon.watchdog.cancel()
     finally:
-        with suppress(OSError):
-            os.unlink(path)
+        if place.held():  # else what is there is another daemon's
+            with suppress(OSError):
+                os.unlink(path)
         record.remove_record(home, os.getpid())
-        os.close(lock)
+        os.close(place.lock)
         log.info("stopped", pid=os.getpid())
 
 
@@ -251,18 +323,6 @@ async def _lock(home: str) -> int:
     except BaseException:
         os.close(handle)
         raise
-
-
-def _say(home: str, path: str, state: str) -> None:
-    own: dict[str, Any] = {
-        "pid": os.getpid(),
-        "started": record.process_start(os.getpid()),
-        "version": anydevice.__version__,
-        "socket": path,
-        "state": state,
-        "python": sys.executable,
-    }
-    record.write_record(home, own)
 
 
 def _end_anyway() -> threading.Timer:

@@ -87,7 +87,9 @@ def start_daemon(home: str, until: float, *, idle: float | None = None) -> bool:
         make_private(folder)
         lock = os.open(os.path.join(folder, "start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise _unavailable(f"The folder for the daemon cannot be used: {error}.", "see the message") from error
+        raise _unavailable(
+            f"The folder for the daemon cannot be used: {error}.", f"export {HOME_VARIABLE}=/a/folder/of/yours"
+        ) from error
     try:
         while True:
             try:

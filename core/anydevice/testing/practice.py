@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from math import atan2, degrees, hypot
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import anyio
 
@@ -20,7 +18,9 @@ from anydevice_schemas.errors import AppCrashed, AppNotFound, InvalidArgument
 from anydevice_schemas.practice import APP_ID, SCREENS, Action, PracticeElement
 
 from ..driver import AppEvent, OpenRequest
+from .gestures import pinch_of, way_of
 from .keyboard import Typing, chord_of
+from .launching import NAMES, options_of, parameters
 from .reporter import HttpReporter, Reporter
 from .screen import FakeElement, FakeScreen
 
@@ -67,7 +67,7 @@ class PracticeApp(FakeScreen):
         Raises:
             AppNotFound: Another app or a page that is not the practice app.
         """
-        options = self._options(request)
+        options = options_of(request)
         self.running, self.crashed = True, False
         self._seq, self._frozen_until, self._timers = 0, 0.0, []
         self.dialog = None
@@ -83,22 +83,9 @@ class PracticeApp(FakeScreen):
         if request.arguments:
             self.set_value("echo.arguments", " ".join(request.arguments))
 
-    def _options(self, request: OpenRequest) -> dict[str, str]:
-        if request.url is not None:
-            parts = urlsplit(request.url)
-            options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-            if parts.scheme == "practice":
-                return options
-            raise AppNotFound("Nothing here opens this address.", nearest_matches=["practice:"])
-        if request.app is not None and request.app.casefold() not in (APP_ID, "practice"):
-            raise AppNotFound("There is no such app.", nearest_matches=[APP_ID])
-        words = list(request.arguments)
-        pairs = zip(words[::2], words[1::2], strict=False)
-        return {name.removeprefix("--"): value for name, value in pairs if name.startswith("--")}
-
     def close(self, app: str | None, force: bool) -> None:
         """Ends the app."""
-        if app is not None and app.casefold() not in (APP_ID, "practice"):
+        if app is not None and app.casefold() not in NAMES:
             raise AppNotFound("There is no such app.", nearest_matches=[APP_ID])
         self.power_off()
 
@@ -318,9 +305,7 @@ class PracticeApp(FakeScreen):
         """The pad tells which way something went over it; whether it was the pad."""
         if spec is None or spec.gesture != "swipe":
             return False
-        dx, dy = end.x - start.x, end.y - start.y
-        way = ("right" if dx > 0 else "left") if abs(dx) > abs(dy) else ("down" if dy > 0 else "up")
-        self.report("swipe", spec.id, way)
+        self.report("swipe", spec.id, way_of(start, end))
         return True
 
     def fingers(self, paths: Sequence[Sequence[Point]], seconds: float) -> None:
@@ -332,11 +317,9 @@ class PracticeApp(FakeScreen):
         spec = self._spec.get(element) if element is not None else None
         if spec is None or spec.gesture != "pinch":
             return
-        (a0, a1), (b0, b1) = ((path[0], path[-1]) for path in paths)
-        before, after = hypot(b0.x - a0.x, b0.y - a0.y), hypot(b1.x - a1.x, b1.y - a1.y)
-        turned = degrees(atan2(b1.y - a1.y, b1.x - a1.x) - atan2(b0.y - a0.y, b0.x - a0.x))
-        if before and abs(after / before - 1) > 0.05:
-            self.report("pinch", spec.id, round(after / before, 2))
+        scale, turned = pinch_of(*paths)
+        if abs(scale - 1) > 0.05:
+            self.report("pinch", spec.id, round(scale, 2))
         if abs(turned) > 5:
             self.report("rotate", spec.id, round(turned))
 
@@ -401,7 +384,7 @@ class PracticeApp(FakeScreen):
         super().link(url)
         self.report("link", value=url)
         self.set_value("echo.link", url)
-        asked = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+        asked = parameters(url)
         if "event" in asked:
             self.event(AppEvent(asked["event"], json.loads(asked.get("payload", "null")), url))
 
