@@ -255,12 +255,21 @@ class Router:
             trail.admission = self.services.desk.admit(
                 device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id
             )
-        except AnydeviceError:
+        except AnydeviceError as error:
+            self._hint_own_session(trail.caller, error)
             if fresh and session.implicit:
                 self.services.sessions.end(session, "never admitted")
             raise
         if trail.admission.notice is not None:
             trail.tell(dict(trail.admission.notice))
+
+    def _hint_own_session(self, caller: Caller, error: AnydeviceError) -> None:
+        """A person whose own session of another directory holds the device is told how to go on in it."""
+        holder = error.details.get("holder")
+        name = holder.get("session") if isinstance(holder, dict) else None
+        own = self.services.sessions.find(caller, name) if name else None
+        if own is not None and own.implicit:
+            error.hint = f"It is your own session of {own.cwd}: go on there, or repeat with session={name}."
 
     def _permit(self, trail: Trail, parsed: Parsed, device: Device | None) -> None:
         """Step 5: profile, scope, confirmation."""

@@ -149,13 +149,18 @@ class Sessions:
         )
 
     def find(self, caller: Caller, name: str, tenant: str | None = None) -> Session | None:
-        """As `named`, without raising. A made-up name works in every scope of its principal: it is given on purpose."""
+        """As `named`, without raising.
+
+        A made-up name works in its own scope; a person on the command line may use it from another directory too.
+        """
         found = self._named.get((caller.principal, tenant or "default", name))
         if found is not None:
             return found
-        own = self._implicit.get(caller.scope_key, {}).values()
-        others = (s for group in self._implicit.values() for s in group.values() if s.principal == caller.principal)
-        return next((session for session in (*own, *others) if session.name == name), None)
+        groups = [self._implicit.get(caller.scope_key, {})]
+        if caller.transport == "cli":
+            person = f"{caller.principal}|cli|"
+            groups += [group for scope, group in self._implicit.items() if scope.startswith(person)]
+        return next((session for group in groups for session in group.values() if session.name == name), None)
 
     def names(self, caller: Caller, tenant: str | None = None) -> list[str]:
         """Names a caller may use."""

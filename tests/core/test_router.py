@@ -381,3 +381,17 @@ async def test_an_open_that_opens_nothing_leaves_no_session_and_no_lease() -> No
         assert (await router.call(call("open", by=caller("two"), url="https://example.org/", device="only"))).ok
         assert not (await router.call(call("open", by=caller("two"), url="file:///x", device="only"))).ok
         assert len(router.services.sessions.all()) == 1, "a session that was there before stays"
+
+
+async def test_a_person_may_go_on_in_a_session_of_another_directory_and_an_agent_never_in_anothers() -> None:
+    async with fake_router(FakeBackend(["only"])) as (router, backend):
+        here = caller("c1", transport="cli", cwd="/project")
+        there = caller("c2", transport="cli", cwd="/elsewhere")
+        opened = await router.call(call("open", by=here, url="https://example.org/"))
+        held = await router.call(call("press", by=there, target="Increment", device="only"))
+        assert code(held) == "lease_held"
+        assert held.error is not None and f"session={opened.session}" in held.error.hint
+        assert (await router.call(call("press", by=there, target="Increment", session=opened.session))).ok
+        agent = await router.call(call("press", by=caller("agent"), target="Increment", session=opened.session))
+        assert code(agent) == "session_not_found"
+        assert backend.screen("only").text("Count") == "1"

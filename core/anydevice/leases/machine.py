@@ -130,13 +130,8 @@ def _held(lease: Lease, request: Request) -> AnydeviceError:
             expires=expires,
             device=request.device,
         )
-    hint = None
-    if "session" in holder:
-        name = holder["session"]
-        hint = f"It is a session of yours: repeat with session={name} to go on in it, or wait until it expires."
     return LeaseHeld(
         "Another session drives this device.",
-        hint=hint,
         holder=holder,
         expires=expires,
         device=request.device,
