@@ -33,6 +33,7 @@ from .job import Job, sealed_environment
 from .listening import Show, follow, report_of
 from .report import write
 from .samples import SAMPLES
+from .sealed import SCRATCH
 
 TOTAL = 3600.0
 """Seconds a whole run may take unless told otherwise."""
@@ -95,7 +96,7 @@ def run(
     )
     let_in = sorted({*passed, *(manifest.env if manifest is not None else ())} & set(environ))
     began, started, output = time.monotonic(), datetime.now(UTC), ""
-    with tempfile.TemporaryDirectory(prefix="anydevice-c-") as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
         evidence, cwd = Path(folder, "evidence"), Path(folder, "cwd")
         evidence.mkdir()
         cwd.mkdir()

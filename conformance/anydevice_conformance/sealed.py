@@ -1,6 +1,6 @@
 """The process that vendor code runs in: reads its job from standard input and has it done under a keeper.
 
-Started by `runner`, imported by nobody. Nothing but the keeper is imported before the run is forked off it.
+Started by `runner`. Nothing but the keeper is imported before the run is forked off it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,30 @@ import sys
 
 from .keeper import Keeper, Tell, adopt_orphans, teller
 
+SCRATCH = "anydevice-c-"
+"""What the names of runs' own folders begin with."""
+
 
 def main() -> int:
     """Reads the job and keeps the run that does it."""
-    events = int(sys.argv[1])
+    events, parent = int(sys.argv[1]), os.getppid()
     os.set_inheritable(events, False)
     tell = teller(events)
     line = _first_line(0)
     Keeper(lambda: _work(line, tell), tell, 0, adopts=adopt_orphans()).keep()
+    if os.getppid() != parent:
+        _tidy(line)
     return 0
+
+
+def _tidy(line: bytes) -> None:
+    """Removes the run's folder where whoever made it has gone without doing so."""
+    import json
+    import shutil
+
+    folder = os.path.dirname(json.loads(line)["home"])
+    if os.path.basename(folder).startswith(SCRATCH):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _first_line(descriptor: int) -> bytes:

@@ -143,17 +143,21 @@ class Backends:
             )
         return instance
 
-    async def listed(self, env: Environment, *, fresh: bool = False, only: Iterable[str] | None = None) -> Inventory:
+    async def listed(
+        self, env: Environment, *, fresh: bool = False, sick: bool = True, only: Iterable[str] | None = None
+    ) -> Inventory:
         """Everything there is, from listings that are still good or are made anew now.
 
         Args:
             env: The caller's environment; listings are kept apart by the variables a backend reads.
             fresh: Ask again even where the last listing is still good.
+            sick: With `fresh`, also ask those that failed last time and would have a pause still; without it, a
+                backend that hangs does not hold up calls that have nothing to do with it.
             only: Backends to ask anew; the others answer from their last listing, however old.
         """
         now = self.clock.monotonic()
         wanted = self.entries if only is None else {n: self.entries[n] for n in only if n in self.entries}
-        due = [entry for entry in wanted.values() if fresh or self._slot(entry, env).good_until <= now]
+        due = [entry for entry in wanted.values() if self._due(self._slot(entry, env), now, fresh, sick)]
         if len(due) == 1:
             await self._refresh(due[0], env, fresh)
         elif due:
@@ -161,6 +165,10 @@ class Backends:
                 for entry in due:
                     group.start_soon(partial(self._refresh, entry, env, fresh))
         return self._inventory(env)
+
+    @staticmethod
+    def _due(slot: _Listing, now: float, fresh: bool, sick: bool) -> bool:
+        return slot.good_until <= now or (fresh and (sick or not slot.failures))
 
     def cached(self, env: Environment) -> Inventory:
         """What was listed last, without asking anybody."""

@@ -216,7 +216,8 @@ class Router:
             only = () if services.connections.existing(bound.device_key) is not None else (backend,)
         elif not (descriptor.boots or descriptor.opens_session or parsed.selector.names_a_device()):
             self._refuse_lost_sessions(trail)
-        inventory = await services.backends.listed(env, only=only, fresh=descriptor.boots or parsed.boots)
+        fresh = descriptor.boots or parsed.boots
+        inventory = await services.backends.listed(env, only=only, fresh=fresh, sick=False)
         request = Request(
             selector=parsed.selector,
             bound=(bound.name, bound.device_key) if bound is not None else None,

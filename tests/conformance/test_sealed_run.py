@@ -209,11 +209,13 @@ async def devices(self, env):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_when_the_parent_goes_everything_goes(number: signal.Signals, tmp_path: Path) -> None:
-    plugins, mark = tmp_path / "plugins", tmp_path / "mark"
+    plugins, mark, scratch = tmp_path / "plugins", tmp_path / "mark", tmp_path / "scratch"
+    scratch.mkdir()
     Member("waits", WAITS).install(plugins)
     parent = subprocess.Popen(
         [PROGRAM, "conformance", "waits", "--env", "MARK", "--only", PRESS],
-        cwd=tmp_path, env=environ(plugins, MARK=str(mark), ANYDEVICE_HOME=str(tmp_path / "h")),
+        cwd=tmp_path,
+        env=environ(plugins, MARK=str(mark), TMPDIR=str(scratch), ANYDEVICE_HOME=str(tmp_path / "h")),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -224,6 +226,7 @@ def test_when_the_parent_goes_everything_goes(number: signal.Signals, tmp_path: 
         assert eventually(lambda: not any(map(alive, started))), [pid for pid in started if alive(pid)]
         code = parent.wait(15)
         assert code == (130 if number == signal.SIGINT else -number)
+        assert eventually(lambda: list(scratch.iterdir()) == [], 5), "the run's own folder is left"
     finally:
         if parent.poll() is None:
             parent.kill()

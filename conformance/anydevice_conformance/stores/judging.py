@@ -23,6 +23,7 @@ from ..job import Job, sealed_environment
 from ..listening import Show, follow, report_of
 from ..report import write
 from ..runner import SLACK, TOTAL, chosen_cases
+from ..sealed import SCRATCH
 from ..trial import CaseFailed
 from .case import CLASS, StoreCase, store_cases, store_catalogue_hash
 from .trial import Factory, StoreTrial
@@ -148,7 +149,7 @@ def run_store(
         return slack + next((case.seconds for case in cases if case.id == trying), 0.0)
 
     began, started = time.monotonic(), datetime.now(UTC)
-    with tempfile.TemporaryDirectory(prefix="anydevice-c-") as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
         cwd = Path(folder, "cwd")
         cwd.mkdir()
         job = Job("store", name, str(Path(folder, "home")), str(cwd), cases=chosen)
