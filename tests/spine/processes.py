@@ -69,8 +69,12 @@ def renderers(pid: int) -> list[Process]:
 
 
 def browsers(pid: int) -> list[Process]:
-    """The main processes of the browsers a daemon runs."""
-    return [p for p in below(pid) if "--remote-debugging-pipe" in p.line and "--type=" not in p.line]
+    """The main processes of the browsers a daemon runs.
+
+    A child that a main process has just forked has its command line, for a moment; it is not counted.
+    """
+    mains = [p for p in below(pid) if "--remote-debugging-pipe" in p.line and "--type=" not in p.line]
+    return [p for p in mains if p.parent not in {main.pid for main in mains}]
 
 
 def _group(running: list[Process], pid: int) -> int:
