@@ -55,6 +55,11 @@ def kill_browser(home: Home, device: str) -> None:
     eventually(lambda: not any(process.lives for process in [main, *family]), "nothing of it is left", SOON)
 
 
+def state_of(door: Door, device: str) -> str:
+    """The state a device is listed in."""
+    return str(next(row for row in door.do("devices").data["devices"] if row["id"] == device)["state"])
+
+
 def told_of_death(said: Said) -> bool:
     """Whether an answer says that the browser ended by itself."""
     return bool(said.notices("browser_ended"))
@@ -66,8 +71,7 @@ def test_after_the_browser_was_killed_the_next_answer_says_so_and_nothing_is_sta
 ) -> None:
     kill_browser(module_home, DEVICE)
     if first == "devices":
-        row = next(row for row in door.do("devices").data["devices"] if row["id"] == DEVICE)
-        assert row["state"] == "shutdown"
+        eventually(lambda: state_of(door, DEVICE) == "shutdown", "it is listed as down", SOON)
     arguments: dict[str, Any] = {"device": DEVICE}
     command = first.partition(" ")[0].replace("devices", "press")
     if command == "press":
