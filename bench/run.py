@@ -15,8 +15,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Awaitable, Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -183,15 +185,35 @@ def processes(env: dict[str, str]) -> None:
     print(f"  initialize: {ours / bare:.2f} of the bare SDK server; CLI: {cli / empty:.1f} bare interpreters")
 
 
+def serve(body: bytes) -> str:
+    """Serves one page on loopback for as long as the process lives; returns its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/"
+
+
 async def browser(env: dict[str, str]) -> None:
     """A page in a real browser through the whole path, in one process."""
     from anydevice.assembly import open_router
     from anydevice.settings import Settings
 
-    page = "data:text/html," + "".join(
+    body = "<!doctype html><title>bench</title>" + "".join(
         f"<section><h2>S{n}</h2><button>Press {n}</button><input aria-label='Field {n}'><p>text {n}</p></section>"
         for n in range(400)
     )
+    page = serve(body.encode())
     with tempfile.TemporaryDirectory() as home:
         async with open_router(Settings(home=Path(home))) as router:
 
