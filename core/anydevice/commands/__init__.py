@@ -5,12 +5,14 @@ Each module registers its commands by the same door a plugin uses; `all_commands
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..catalogue import CommandSpec
 
 
 def all_commands() -> list[CommandSpec]:
-    """Every command core brings."""
+    """Every command core brings, each call with specs of its own: what one catalogue changes stays in it."""
     from . import act, events, lifecycle, look, move, observe, script, text, waiting
 
     modules = (act, events, lifecycle, look, move, observe, script, text, waiting)
-    return [value for module in modules for value in vars(module).values() if isinstance(value, CommandSpec)]
+    return [replace(value) for module in modules for value in vars(module).values() if isinstance(value, CommandSpec)]
