@@ -125,10 +125,15 @@ class Router:
         for notice in resolution.notices:
             trail.tell(dict(notice))
         trail.device = device
-        before = self.services.sessions.all() if bound is None and parsed.spec.command.opens_session else None
         session = trail.session = self._seat(trail.caller, parsed, device, bound)
+        made_now = bound is None and session.lease_id is None
         self._admit(trail, parsed, device, session)
-        self._permit(trail, parsed, device)
+        try:
+            self._permit(trail, parsed, device)
+        except AnydeviceError:
+            if made_now:  # what policy refuses must not keep the device from others
+                self.services.sessions.end(session, "refused by policy")
+            raise
         came = time.perf_counter()
         try:
             async with self.services.lanes.enter(device, wait=LANE_WAIT, deadline=parsed.deadline):
@@ -152,7 +157,7 @@ class Router:
                 raise CallTimeout("The device did not answer.", after=parsed.deadline, device=device.key) from None
             raise trail.context.out_of_time(parsed.deadline) from None
         except (ArgumentError, PolicyError, AppNotFound):
-            if before is not None and not any(one is session for one in before):
+            if made_now and parsed.spec.command.opens_session:
                 self.services.sessions.end(session, "nothing was opened")
             raise
         except ConnectionLost:

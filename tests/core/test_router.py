@@ -395,3 +395,12 @@ async def test_a_person_may_go_on_in_a_session_of_another_directory_and_an_agent
         agent = await router.call(call("press", by=caller("agent"), target="Increment", session=opened.session))
         assert code(agent) == "session_not_found"
         assert backend.screen("only").text("Count") == "1"
+
+
+async def test_what_policy_refuses_keeps_no_device_from_others() -> None:
+    async with fake_router(FakeBackend(["only"])) as (router, _):
+        reader = caller("reader", scopes=["read"])
+        assert code(await router.call(call("press", by=reader, target="Increment", device="only"))) == "refused"
+        assert router.services.sessions.all() == [] and router.services.desk.held() == {}
+        assert (await router.call(call("press", by=caller("other"), target="Increment", device="only"))).ok
+        assert (await router.call(call("snapshot", by=caller("other")))).ok
