@@ -28,3 +28,22 @@ class SystemClock:
     def now(self) -> float:
         """See `Clock`."""
         return time.time()
+
+
+class SteadyClock:
+    """UTC that never jumps: the monotonic clock of this host, and how far it is from UTC.
+
+    Args:
+        offset: Seconds to add. The database keeps one for each boot, so that all processes that share it agree.
+    """
+
+    def __init__(self, offset: float) -> None:
+        self.offset = offset
+
+    def monotonic(self) -> float:
+        """See `Clock`."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """See `Clock`; does not jump."""
+        return time.monotonic() + self.offset
