@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ._base import Word
 
-LeaseKind = Literal["implicit", "run", "human"]
+LeaseKind = Literal["implicit", "run", "human", "cleanup"]
 
 TTL_DEFAULT = 60.0
 TTL_MIN = 5.0

@@ -14,7 +14,7 @@ from anydevice_schemas.report import CaseResult
 
 from ..support.distributions import environ, install
 from .stores.mutants import MUTANTS
-from .stores.sound import FileStore, ThreadStore
+from .stores.sound import FileStore
 
 CASES = {case.id: case for case in store_cases()}
 PACKAGE = "lease_stores_of_the_tests"
@@ -33,8 +33,7 @@ def importable(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def sound_for(case: StoreCase) -> str:
-    kind = {None: "anydevice.leases:MemoryStore", "threads": f"{PACKAGE}.sound:ThreadStore"}
-    return kind.get(case.needs, f"{PACKAGE}.sound:FileStore")
+    return "anydevice.leases:MemoryStore" if case.needs in (None, "threads") else f"{PACKAGE}.sound:FileStore"
 
 
 def tried(case: StoreCase, name: str) -> CaseResult:
@@ -54,7 +53,7 @@ def test_each_case_is_passed_by_a_sound_store_and_failed_by_its_mutant(case_id: 
     assert mutant.verdict == "failed", f"the mutant gets away with it: {mutant.verdict} {mutant.reason}"
 
 
-@pytest.mark.parametrize("store", [MemoryStore, ThreadStore, FileStore])
+@pytest.mark.parametrize("store", [MemoryStore, FileStore])
 def test_sound_stores_pass_everything_they_offer(store: type) -> None:
     home = "anydevice.leases" if store is MemoryStore else f"{PACKAGE}.sound"
     rows = [tried(case, f"{home}:{store.__name__}") for case in CASES.values() if case.needs != "processes"]
@@ -65,10 +64,16 @@ def test_sound_stores_pass_everything_they_offer(store: type) -> None:
 
 def test_the_store_in_memory_is_judged_by_the_sealed_runner(tmp_path: Path) -> None:
     report = run_store("anydevice.leases:MemoryStore", report=tmp_path / "out", environ=environ())
-    assert (report.level, report.ended, report.sealed) == ("core", "finished", True), report.why
+    assert (report.level, report.ended, report.sealed) == ("extended", "finished", True), report.why
     assert report.subject.kind == "store" and report.subject.distribution == "anydevice"
-    assert report.classes[0].bundles["threads"] == "absent"
+    assert report.classes[0].bundles["durable"] == "absent"
     assert "Lease store" in (tmp_path / "out" / "index.html").read_text("utf-8")
+
+
+def test_the_store_in_the_database_is_extended() -> None:
+    report = run_store("anydevice.leases.sqlite:open_store", environ=environ())
+    assert report.level == "extended", [(row.id, row.reason) for row in report.cases if row.verdict == "failed"]
+    assert not [row.id for row in report.cases if row.verdict == "honestly_absent"]
 
 
 def test_a_store_that_offers_everything_is_extended(importable: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anydevice.leases import Desk, MemoryStore, Request
+from anydevice.leases import Desk, LeaseEvent, MemoryStore, Request
 from anydevice.sessions import Session
 from anydevice.testing import FakeClock
 from anydevice_schemas import Device, Holder
@@ -100,13 +100,31 @@ def test_a_takeover_makes_the_old_fence_stale_at_once() -> None:
     desk = Desk(store, clock)
     mine = seat("a")
     desk.settle(desk.admit(device(), mine, pin=1))
-    events = []
-    store.watch(lambda event: events.append(event.kind))
+    events: list[LeaseEvent] = []
+    store.watch(events.append)
     human = Holder(principal="person", session="hands")
     lease = store.take_over(Request("b:d1", human, 60, kind="human"), clock.now(), reason="let me look")
-    assert events == ["taken", "granted"] and lease.fence.counter == 2
-    with pytest.raises(LeaseLost):
+    assert [event.kind for event in events] == ["taken", "granted"] and lease.fence.counter == 2
+    assert (events[0].by, events[0].reason) == (human, "let me look")
+    with pytest.raises(LeaseLost) as caught:
         desk.admit(device(), mine, pin=1)
+    assert caught.value.details["reason"] == "let me look" and "hands" not in str(caught.value.to_wire())
+
+
+def test_two_takeovers_that_run_out_at_once_are_each_told_once() -> None:
+    store, told = MemoryStore(), []
+    store.watch(lambda event: told.append((event.kind, event.lease and event.lease.holder.session)))
+
+    def ask(who: str, where: str, *group: str) -> Request:
+        return Request(where, Holder(principal="p", session=who), 60, frozenset(group))
+
+    store.grant(ask("a", "b:d2", "left", "right"), 0.0)
+    store.take_over(ask("h1", "b:d1", "left"), 10.0, reason="x")
+    store.take_over(ask("h2", "b:d3", "right"), 10.0, reason="x")
+    with pytest.raises(LeaseHeld):
+        store.grant(ask("b", "b:d2", "left", "right"), 71.0)
+    assert sorted(told[-3:]) == [("expired", "h1"), ("expired", "h2"), ("given_back", "a")]
+    assert [lease.holder.session for lease in store.leases(71.0)] == ["a"]
 
 
 def test_a_lease_id_that_is_not_this_sessions_is_stale() -> None:

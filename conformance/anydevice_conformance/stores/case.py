@@ -63,9 +63,9 @@ def case(
 
 def store_cases() -> list[StoreCase]:
     """Every case, in the order it is run."""
-    from . import many, verbs
+    from . import fire, many, story, verbs
 
-    assert many and verbs
+    assert fire and many and story and verbs
     return [_CASES[name] for name in sorted(_CASES)]
 
 

@@ -17,7 +17,7 @@ from .case import case
 from .trial import StoreTrial, fence
 
 THREADS = 8
-PROCESSES = 4
+PROCESSES = 8
 ROUNDS = 25
 RACE_SECONDS = 30.0
 
@@ -84,7 +84,7 @@ def threads_events_in_order(t: StoreTrial) -> None:
     for thread in threads:
         thread.join(RACE_SECONDS)
         t.require(not thread.is_alive(), "a thread never came back")
-    grants = [event.lease for event in heard if event.kind == "granted"]
+    grants = [event.lease for event in heard if event.kind == "granted" and event.lease is not None]
     t.equal(len(grants), THREADS * ROUNDS, "grants that were told")
     t.rise(grants)
 
@@ -177,6 +177,30 @@ def processes_see_each_other(t: StoreTrial) -> None:
     t.equal([line["code"] for line in answer], ["ok"], "what the other process was answered")
 
 
+@case(
+    "openings-are-one-store",
+    "Openings of one store side by side MUST be one: fences rise across them, and what one takes the other refuses.",
+    needs="processes",
+)
+def openings_are_one_store(t: StoreTrial) -> None:
+    here, there = t.store, t.open()
+    first = t.grant("a", "d1", on=here)
+    given = [first]
+    given += [t.grant("b", f"e{number}", on=there if number % 2 else here) for number in range(4)]
+    t.rise(given)
+    t.refused("lease_held", lambda: t.grant("b", "d1", on=there))
+    t.store = there
+    human = t.take_over("human", "d1")
+    t.rise([*given, human])
+    error = t.refused("lease_lost", lambda: t.grant("a", "d1", lease_id=first.lease_id, on=here))
+    t.equal(error.details.get("reason"), "test", "why")
+    t.store = here
+    t.release(human)
+    last = t.grant("c", "d1", on=there)
+    t.rise([*given, human, last])
+    t.equal(t.standing(here), t.standing(there), "what stands, seen from both")
+
+
 @case("reopening-keeps-leases", "A store that is opened again MUST know its leases and their expiry.", needs="durable")
 def reopening_keeps_leases(t: StoreTrial) -> None:
     lease = t.grant("a", "d1", group=["focus"], ttl=60.0)
@@ -206,6 +230,57 @@ def reopening_raises_the_epoch(t: StoreTrial) -> None:
         leases.append(t.grant("b", f"e{number}", on=again))
         t.require(leases[-1].fence.epoch > leases[-2].fence.epoch, "the epoch must rise whenever the store is opened")
     t.rise(leases)
+
+
+@case(
+    "reopening-renews-fences",
+    "A lease of an earlier opening MUST stand, and get a new fence as its holder uses it; the old one MUST be no good.",
+    needs="durable",
+)
+def reopening_renews_fences(t: StoreTrial) -> None:
+    given = [t.grant("a", "d1"), t.grant("b", "d2")]
+    for number in range(3):
+        old = given[-2]
+        t.close()
+        again = t.open()
+        t.refused(
+            ("lease_held", "lease_lost"),
+            lambda again=again, old=old: t.grant("thief", "d1", lease_id=old.lease_id, fence=fence(old), on=again),  # type: ignore[misc]
+        )
+        other = t.grant("c", f"e{number}", on=again)
+        first, regranted = t.granted("a", "d1", lease_id=old.lease_id, fence=fence(old), on=again)
+        t.equal((first.lease_id, regranted), (old.lease_id, False), "the lease that its holder uses on")
+        second = t.grant("b", "d2", on=again)  # it does not remember that it had one
+        t.equal(second.lease_id, given[-1].lease_id, "the lease of a holder that names none")
+        t.rise([*given, other, first, second])
+        given += [other, first, second]
+        kept = t.grant("a", "d1", lease_id=first.lease_id, fence=fence(first), on=again)
+        t.equal(fence(kept), fence(first), "the fence, once it is new")
+        t.refused(
+            "lease_stale",
+            lambda again=again, old=old: t.grant("a", "d1", lease_id=old.lease_id, fence=fence(old), on=again),  # type: ignore[misc]
+        )
+
+
+@case(
+    "reopening-keeps-what-was-lost",
+    "A store that is opened again MUST know who lost a lease, to whom and why, though the device is free.",
+    needs="durable",
+)
+def reopening_keeps_what_was_lost(t: StoreTrial) -> None:
+    taken, lapsed = t.grant("a", "d1"), t.grant("a", "d2")
+    t.release(t.take_over("hands", "d1"))
+    t.wait(61)
+    t.release(t.grant("b", "d2"))
+    t.close()
+    again = t.open()
+    error = t.refused("lease_lost", lambda: t.grant("a", "d1", lease_id=taken.lease_id, on=again))
+    t.equal(
+        (error.details.get("reason"), error.details.get("by", {}).get("session")), ("test", "hands"), "why, by whom"
+    )
+    error = t.refused("lease_lost", lambda: t.grant("a", "d2", lease_id=lapsed.lease_id, on=again))
+    t.equal(error.details.get("by", {}).get("session"), "b", "by whom")
+    t.equal(t.standing(again), {}, "what stands")
 
 
 @case(

@@ -1,18 +1,22 @@
 """A process that races for devices of a store: a job on standard input, `ready`, `go`, then a line for each device.
 
-With `dies` it ends without any tidying up once everything is answered, as a killed process does.
+With `dies` it ends without any tidying up once everything is answered, as a killed process does. With `returns` it
+then waits for a line that says what time it is, and asks again under what it was granted. With `endless` it grants and
+releases one device after another until it is killed, and says each time what it is about to do.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from anydevice.leases import Request
-from anydevice_schemas import Holder
+from anydevice.leases import LeaseStore, Request
+from anydevice_schemas import Holder, Lease
 from anydevice_schemas.errors import AnydeviceError
 
 from .judging import load_factory
@@ -26,17 +30,47 @@ def main() -> int:
     _say("ready")
     if sys.stdin.readline() != "go\n":
         return 1
-    for device in job["devices"]:
-        request = Request(device=f"b:{device}", holder=Holder(principal="p", session=job["who"]), ttl=60.0)
-        try:
-            lease, _ = store.grant(request, job["now"])
-        except AnydeviceError as error:
-            _say(json.dumps({"device": request.device, "code": error.code}))
-        else:
-            _say(json.dumps({"device": lease.device, "code": "ok", "fence": fence(lease)}))
+    requests = [
+        Request(device=f"b:{device}", holder=Holder(principal="p", session=job["who"]), ttl=60.0)
+        for device in job["devices"]
+    ]
+    if job.get("endless"):
+        _endless(store, requests, job["now"])
+    leases = [_ask(store, request, job["now"]) for request in requests]
+    if job.get("returns"):
+        now = float(sys.stdin.readline())
+        for request, lease in zip(requests, leases, strict=True):
+            if lease is not None:
+                _ask(store, replace(request, lease_id=lease.lease_id, fence=fence(lease)), now)
     if job.get("dies"):
         os._exit(0)
     return 0
+
+
+def _ask(store: LeaseStore, request: Request, now: float) -> Lease | None:
+    """Asks, and says what was answered."""
+    try:
+        lease, _ = store.grant(request, now)
+    except AnydeviceError as error:
+        _say(json.dumps({"device": request.device, "code": error.code}))
+        return None
+    _say(json.dumps({"device": lease.device, "code": "ok", "fence": fence(lease)}))
+    return lease
+
+
+def _endless(store: LeaseStore, requests: list[Request], now: float) -> NoReturn:
+    """Never more than half of the devices are held."""
+    held: list[Lease] = []
+    for request in itertools.cycle(requests):
+        if len(held) > len(requests) // 2:
+            lease = held.pop(0)
+            _say(json.dumps({"device": lease.device, "code": "releasing"}))
+            store.release(lease.lease_id, now)
+            _say(json.dumps({"device": lease.device, "code": "released"}))
+        _say(json.dumps({"device": request.device, "code": "asking"}))
+        if (lease_or_none := _ask(store, request, now)) is not None:
+            held.append(lease_or_none)
+    raise AssertionError("there is always another device")
 
 
 def _say(line: str) -> None:

@@ -1,23 +1,34 @@
 """Ownership: one driver at a time.
 
-`machine` decides (pure functions), a `LeaseStore` keeps, and the `Desk` admits: every command on a device passes
-it, not only the first one.
+state, events   what is known, and what can happen
+machine         who may drive, as a pure function; `draft` is one step of it
+fairness        whose turn it is; `refusals` says why somebody may not drive
+store           the five verbs over a state; `memory` and `sqlite` keep it
+desk            admission: every command on a device passes it, not only the first one
 """
 
 from .desk import Admission, Desk
-from .machine import Decision, Granted, Refusal, Request, decide
+from .events import LeaseEvent, Request, Step
+from .machine import advance, live, step
 from .memory import MemoryStore
-from .store import LeaseEvent, LeaseStore
+from .state import LeaseState, Mark, Rules, Ticket, Wish
+from .store import LeaseStore, StateStore
 
 __all__ = [
     "Admission",
-    "Decision",
     "Desk",
-    "Granted",
     "LeaseEvent",
+    "LeaseState",
     "LeaseStore",
+    "Mark",
     "MemoryStore",
-    "Refusal",
     "Request",
-    "decide",
+    "Rules",
+    "StateStore",
+    "Step",
+    "Ticket",
+    "Wish",
+    "advance",
+    "live",
+    "step",
 ]

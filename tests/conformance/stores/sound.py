@@ -1,105 +1,77 @@
-"""Sound stores that offer what the one in memory does not: threads, processes, a file that outlives them."""
+"""A sound store that offers what the one in memory does not: a file that outlives it, and several processes."""
 
 from __future__ import annotations
 
 import fcntl
 import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from anydevice.leases import LeaseEvent, MemoryStore, Request
+from anydevice.leases import LeaseState, StateStore, Step
+from anydevice.leases.events import Event
+from anydevice.leases.state import plain, restored
 from anydevice_schemas import Lease
 
 
-class ThreadStore(MemoryStore):
-    """In memory, behind one lock."""
-
-    offers = ("threads",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = threading.RLock()
-
-    def grant(self, request: Request, now: float) -> tuple[Lease, bool]:
-        with self._lock:
-            return super().grant(request, now)
-
-    def release(self, lease_id: str, now: float, *, reason: str = "released") -> Lease | None:
-        with self._lock:
-            return super().release(lease_id, now, reason=reason)
-
-
-class FileStore:
-    """Leases in a JSON file under a file lock: everything it offers, at no speed worth mentioning."""
+class FileStore(StateStore):
+    """Ownership in a JSON file under a file lock: everything it offers, at no speed worth mentioning."""
 
     offers = ("durable", "processes", "threads")
 
     def __init__(self, folder: str) -> None:
+        super().__init__(LeaseState(epoch=0))
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.lock = threading.RLock()
-        self.listeners: list[Callable[[LeaseEvent], None]] = []
-        with self.opened() as state:
-            state["epoch"] = self.epoch = state["epoch"] + 1
+        with self.opened():
+            self.state.epoch += 1
 
     @contextmanager
-    def opened(self) -> Iterator[dict[str, Any]]:
-        """The state, alone; written back at the end."""
-        path = self.folder / "leases.json"
-        with self.lock, open(self.folder / "lock", "w") as held:
+    def opened(self) -> Iterator[None]:
+        """The state as the file has it, for us alone; written back at the end."""
+        with self._lock, open(self.folder / "lock", "w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            state = json.loads(path.read_text()) if path.exists() else {"epoch": 0, "counter": 0, "leases": []}
-            try:
-                yield state
-            finally:
-                path.with_suffix(".new").write_text(json.dumps(state))
-                path.with_suffix(".new").replace(path)
+            self.state = self.read()
+            yield
+            self.write()
 
-    @contextmanager
-    def model(self) -> Iterator[MemoryStore]:
-        """A store in memory that holds what the file holds, and is written back."""
-        with self.opened() as state:
-            memory = MemoryStore(epoch=state["epoch"])
-            memory._counter = state["counter"]
-            for row in state["leases"]:
-                memory._keep(Lease.model_validate(row))
-            memory.watch(self.tell)
-            yield memory
-            state["counter"] = memory._counter
-            state["leases"] = [lease.model_dump(mode="json") for lease in memory._by_id.values()]
+    def read(self) -> LeaseState:
+        path = self.folder / "leases.json"
+        if not path.exists():
+            return LeaseState(epoch=0)
+        found = json.loads(path.read_text())
+        state = LeaseState(epoch=found["epoch"], counter=found["counter"])
+        for table, key, row in found["rows"]:
+            state.put(table, key, restored(table, row))
+        return state
 
-    def tell(self, event: LeaseEvent) -> None:
-        for listener in list(self.listeners):
-            listener(event)
+    def write(self) -> None:
+        rows = [(table, key, plain(row)) for table, key, row in self.state.rows()]
+        part = self.folder / f"leases.{id(self)}"
+        part.write_text(json.dumps({"epoch": self.state.epoch, "counter": self.state.counter, "rows": rows}))
+        part.replace(self.folder / "leases.json")
 
-    def grant(self, request: Request, now: float) -> tuple[Lease, bool]:
-        with self.model() as memory:
-            return memory.grant(request, now)
+    def refresh(self) -> None:
+        self.state = self.read()
 
-    def renew(self, lease_id: str, now: float, *, until: float | None = None) -> Lease:
-        with self.model() as memory:
-            return memory.renew(lease_id, now, until=until)
-
-    def release(self, lease_id: str, now: float, *, reason: str = "released") -> Lease | None:
-        with self.model() as memory:
-            return memory.release(lease_id, now, reason=reason)
-
-    def take_over(self, request: Request, now: float, *, reason: str) -> Lease:
-        with self.model() as memory:
-            return memory.take_over(request, now, reason=reason)
-
-    def watch(self, listener: Callable[[LeaseEvent], None]) -> Callable[[], None]:
-        self.listeners.append(listener)
-
-        def stop() -> None:
-            if listener in self.listeners:
-                self.listeners.remove(listener)
-
-        return stop
+    def meet(self, now: float) -> None:
+        """The clock may have been set back since: what was granted later than now ends after its TTL."""
+        if "met" not in self.__dict__:
+            self.__dict__["met"] = True
+            for lease in [lease for lease in self.state.leases.values() if lease.granted_at > now]:
+                ends = min(lease.expires_at, now + lease.ttl)
+                bent = lease.model_copy(update={"granted_at": now, "expires_at": ends})
+                self.state.put("leases", bent.lease_id, bent)
 
     def leases(self, now: float) -> list[Lease]:
-        with self.model() as memory:
-            return memory.leases(now)
+        with self.opened():
+            self.meet(now)
+        return super().leases(now)
+
+    def _run(self, event: Event, now: float) -> Step:
+        with self.opened():
+            self.meet(now)
+            return super()._run(event, now)
+
+    def _keep(self, step: Step) -> None:
+        """Written as a whole, with the file still locked."""
