@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -52,7 +52,11 @@ class BackendEntry:
 
 
 class Backends:
-    """All backends of this host, constructed on first use, and the inventory made of what they list."""
+    """All backends of this host, constructed on first use, and the inventory made of what they list.
+
+    Attributes:
+        heard: Told of every inventory before whoever asked for it.
+    """
 
     def __init__(self, records: Iterable[PluginRecord], settings: Settings, clock: Clock) -> None:
         self.records = list(records)
@@ -64,6 +68,7 @@ class Backends:
             if record.state == "ready" and record.manifest is not None
         }
         self.platforms = platform_words(entry.manifest for entry in self.entries.values())
+        self.heard: list[Callable[[Inventory], None]] = []
         self._made: tuple[tuple[int, ...], Inventory] | None = None
 
     def add(self, manifest: Manifest, instance: Backend, *, distribution: str = "test") -> None:
@@ -164,7 +169,10 @@ class Backends:
             async with anyio.create_task_group() as group:
                 for entry in due:
                     group.start_soon(partial(self._refresh, entry, env, fresh))
-        return self._inventory(env)
+        inventory = self._inventory(env)
+        for listener in self.heard:
+            listener(inventory)
+        return inventory
 
     @staticmethod
     def _due(slot: _Listing, now: float, fresh: bool, sick: bool) -> bool:

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from anydevice.janitor import SWEEP
+from anydevice.sessions import RESUME_SECONDS
+
 from ..support.daemons import Home, eventually
 from .conftest import caller
 from .doors import Door, opened
@@ -57,8 +60,8 @@ class Scene:
         assert self.witness.told(self.tag) == [("loaded", None)]
 
     def browser_is_free(self) -> None:
-        """The onlooker may drive the browser at once."""
-        eventually(lambda: not held(self.onlooker), "the device is given back", 5.0)
+        """The onlooker may drive the browser, as soon as whoever broke off could not come back any more."""
+        eventually(lambda: not held(self.onlooker), "the device is given back", RESUME_SECONDS + 2 * SWEEP)
         assert self.onlooker.do("press", target="Increment", device=DEVICE).device == KEY
         assert self.witness.all(self.tag, "count") == [1]
 

@@ -22,6 +22,7 @@ REFS_MOST = 20_000
 
 NEVER = "never issued in this session"
 FORGOTTEN = "forgotten: too many refs were issued since"
+RESTARTED = "issued before the daemon was restarted"
 OTHER_DEVICE = "issued for another device"
 EARLIER = "from an earlier screen"
 GONE = "gone"
@@ -47,16 +48,23 @@ class RefRegistry:
 
     Args:
         most: How many refs are remembered; those of the latest tree always are.
+        above: The highest number that may have been given out before; new refs start above it.
     """
 
-    def __init__(self, *, most: int = REFS_MOST) -> None:
+    def __init__(self, *, most: int = REFS_MOST, above: int = 0) -> None:
         self.most = most
-        self._issued = 0
+        self.above = above
+        self._issued = above
         self._round = 0
         self._entries: dict[int, _Entry] = {}
         self._keys: dict[tuple[str, str], dict[str, int]] = {}
         self._marks: dict[int, Mark] = {}
         self._at = ("", "")  # device and generation of the latest tree
+
+    @property
+    def issued(self) -> int:
+        """The highest number given out so far."""
+        return self._issued
 
     def stamp(self, tree: Tree, *, device: str = "") -> Tree:
         """Sets `ref` on every node: the one the element had, or a new one. Returns the same tree.
@@ -168,6 +176,8 @@ class RefRegistry:
         number = _number(ref)
         entry = self._entries.get(number)
         if entry is None:
+            if 0 < number <= self.above:
+                raise self.stale(ref, RESTARTED)
             raise self.stale(ref, FORGOTTEN if 0 < number <= self._issued else NEVER)
         return entry
 
