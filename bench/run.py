@@ -22,6 +22,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import ownership
+
 from anydevice.driver import Environment
 from anydevice.resolution import Inventory, Request, resolve
 from anydevice.testing import FakeBackend, call, fake_router
@@ -240,9 +242,13 @@ async def browser(env: dict[str, str]) -> None:
 
 def main() -> int:
     """Runs all of it; names on the command line choose parts."""
-    parts = set(sys.argv[1:]) or {"router", "resolution", "processes", "mcp", "browser"}
+    parts = set(sys.argv[1:]) or {"router", "ownership", "resolution", "processes", "mcp", "browser"}
     if "router" in parts:
         asyncio.run(router_overhead())
+    if "ownership" in parts:
+        ownership.stores(report)
+        ownership.admission(report)
+        asyncio.run(ownership.takeover(report))
     if "resolution" in parts:
         resolution()
     with tempfile.TemporaryDirectory(prefix="anydevice-bench-") as home:

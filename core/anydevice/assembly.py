@@ -7,6 +7,7 @@ async with open_router(Settings.load()) as router:
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,23 +20,36 @@ import structlog
 from . import commands
 from .artefacts import Artefacts
 from .catalogue import Catalogue
-from .clock import Clock, SystemClock
+from .clock import Clock, SteadyClock, SystemClock
 from .connections import Connections
+from .database import Database
 from .discovery import BACKENDS, PLUGINS, PluginRecord, describe, discover
 from .hooks import new_manager
 from .inventory import Backends
 from .journal import Journal
+from .kit.patience import in_time
 from .lanes import Lanes
-from .leases import Desk, LeaseStore, MemoryStore
+from .leases import Desk, LeaseStore, MemoryStore, Rules, StateStore
+from .leases.sqlite import SqliteStore
 from .policy import Policy
 from .router import Router
 from .services import Services
+from .session_ledger import SessionLedger
 from .sessions import Sessions
-from .settings import Settings
+from .settings import Settings, private_folder
 
 log = structlog.get_logger("anydevice.assembly")
 
-SWEEP_SECONDS = 5.0
+STORE_PATIENCE = 0.02
+"""Seconds a write to the database may hold up the loop because another process writes; then it is tried again later."""
+
+PLUGIN_DEADLINE = 8.0
+"""Seconds a plugin may take to be imported, and to bring its commands."""
+
+PLUGINS_DEADLINE = 16.0
+"""Seconds all of them may take, before each gets `PLUGIN_LEAST` only: whoever starts a daemon waits for it."""
+
+PLUGIN_LEAST = 1.0
 
 
 class StrictPlugins(RuntimeError):
@@ -56,14 +70,20 @@ async def open_router(
     Args:
         settings: Folders and choices.
         clock: Replaced in tests.
-        store: Where leases are kept; in memory unless given.
+        store: Where leases are kept; in the database of the home folder unless given.
         discover_plugins: False leaves entry points alone (tests add what they need to `services.backends`).
-        persist: False writes no journal and no session ledger.
+        persist: False keeps nothing: no journal, and leases and sessions in memory only.
 
     Raises:
         StrictPlugins: `plugins.strict` is set and a plugin is not ready.
+        UpstreamUnavailable: The database of the home folder cannot be used; it is left as it is.
     """
-    clock = clock or SystemClock()
+    database: Database | None = None
+    if persist:
+        folder = await anyio.to_thread.run_sync(private_folder, settings.data_dir)
+        database = await anyio.to_thread.run_sync(Database.open, folder / "state.db")
+        database.patience = STORE_PATIENCE
+    clock = clock or (SteadyClock(database.offset) if database is not None else SystemClock())
     records: list[PluginRecord] = []
     plugin_records: list[PluginRecord] = []
     if discover_plugins:
@@ -77,8 +97,13 @@ async def open_router(
     sessions = Sessions(
         clock,
         idle=settings.session_idle,
-        ledger=settings.run_dir / "sessions.json" if persist else None,
+        ledger=SessionLedger(database) if database is not None else None,
     )
+    if store is None:
+        rules = lease_rules(settings)
+        store = (
+            SqliteStore(database, rules=rules, steady=clock.now) if database is not None else MemoryStore(rules=rules)
+        )
     services = Services(
         settings=settings,
         clock=clock,
@@ -86,12 +111,13 @@ async def open_router(
         backends=backends,
         connections=Connections(backends),
         sessions=sessions,
-        desk=Desk(store or MemoryStore(epoch=max(1, int(clock.now()))), clock),
+        desk=Desk(store, clock, ttl=settings.lease_ttl),
         policy=Policy(clock, profile=settings.profile, confirm=settings.confirm),
         lanes=Lanes(),
         journal=Journal(clock, settings.journal_dir if persist else None),
         artefacts=Artefacts(settings.artefact_dir),
         plugins=[*records, *plugin_records],
+        database=database,
     )
     for entry in backends.entries.values():
         for command in entry.manifest.commands:
@@ -105,7 +131,7 @@ async def open_router(
             raise StrictPlugins(f"plugins.strict is set and these are not ready: {names}")
     failure: Exception | None = None
     async with anyio.create_task_group() as group:
-        group.start_soon(_keep_house, services)
+        group.start_soon(router.janitor.run, group)
         try:
             yield router
         except Exception as error:
@@ -116,6 +142,10 @@ async def open_router(
                 await services.connections.aclose()
                 await backends.aclose()
                 services.journal.close()
+                if isinstance(store, StateStore):
+                    store.close()
+                if database is not None:
+                    database.close()
     if failure is not None:
         raise failure
 
@@ -135,11 +165,18 @@ def register_backend_command(catalogue: Catalogue, record: PluginRecord, command
 
 
 def _load_plugins(records: Sequence[PluginRecord], services: Services) -> pluggy.PluginManager:
+    """Loads plugins, one after the other. One that hangs is broken from then on, and all that is lost is its time."""
     manager = new_manager()
+    until = time.monotonic() + PLUGINS_DEADLINE
     for record in records:
         if record.state != "ready":
             continue
-        loaded = record.load()
+        patience = max(PLUGIN_LEAST, min(PLUGIN_DEADLINE, until - time.monotonic()))
+        try:
+            loaded = in_time(record.load, patience)
+        except TimeoutError:
+            record.fail(f"importing {record.value} took longer than {patience:g} s")
+            continue
         if loaded is None:
             continue
         try:
@@ -153,7 +190,7 @@ def _load_plugins(records: Sequence[PluginRecord], services: Services) -> pluggy
         record = next(r for r in records if r.name == name)
         only = manager.subset_hook_caller("anydevice_commands", _others(manager, plugin))
         try:
-            for specs in only():
+            for specs in in_time(only, max(PLUGIN_LEAST, min(PLUGIN_DEADLINE, until - time.monotonic()))):
                 for spec in specs or ():
                     spec.command = spec.command.model_copy(update={"origin": record.distribution})
                     services.catalogue.register(spec)
@@ -174,12 +211,15 @@ def _observe(manager: pluggy.PluginManager, entry: dict[str, object]) -> None:
         log.warning("observer_failed", reason=describe(error))
 
 
-async def _keep_house(services: Services) -> None:
-    """Ends idle sessions, and closes drivers nobody has a session on any more."""
-    while True:
-        await anyio.sleep(SWEEP_SECONDS)
-        for session in services.sessions.sweep():
-            log.info("session_idle", session=session.name, device=session.device_key)
+def lease_rules(settings: Settings) -> Rules:
+    """What the configuration says of leases."""
+    return Rules(
+        heard=3.0,  # whoever waits here looks at least every second
+        held=settings.lease_held,
+        queued=settings.lease_queued,
+        minutes=settings.lease_minutes,
+        longest=settings.lease_longest,
+    )
 
 
 def running_version() -> str:

@@ -473,6 +473,15 @@ class Driver(abc.ABC):
         """What was lost since the last call (a browser that died, a connection made anew); handed out once."""
         return ()
 
+    async def clean(self) -> None:
+        """Puts the device in order after a holder: ends recordings, takes port forwards, orientation, keyboards back.
+
+        Called on the device's lane when somebody gave it back, or before the first command of the next holder, and
+        given 10 s. Raise whatever is wrong: the device is then suspect and not given out. Core calls it only where a
+        driver has its own; one that leaves nothing behind needs none.
+        """
+        return None
+
     @abc.abstractmethod
     async def aclose(self) -> None:
         """Lets go of the device. Leaves no process and no change behind that the driver itself made."""
@@ -554,6 +563,22 @@ class Backend(abc.ABC):
     async def check(self, env: Environment) -> Sequence[Check]:
         """What `doctor` should know: tools found or missing, permissions, versions."""
         return ()
+
+    async def hand_over(self) -> Mapping[str, Any] | None:
+        """What a newer version of this backend, in this very process, needs to go on with the devices that run.
+
+        Called when the daemon is about to be replaced, with nothing running on any device. What is returned is held
+        to JSON; descriptors in it must be inheritable. From then on the backend leaves its devices alone, until
+        `aclose`, or until it is given the same state back because the daemon was not replaced after all.
+
+        Returns:
+            The state; None when there is nothing to hand over: the backend is closed then.
+        """
+        return None
+
+    async def take_up(self, state: Mapping[str, Any]) -> None:
+        """Goes on with the devices of a state that `hand_over` made. What cannot be taken up is ended, and logged."""
+        return None
 
     async def aclose(self) -> None:
         """Ends everything the backend started."""

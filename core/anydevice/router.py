@@ -1,9 +1,9 @@
 """The one path every call takes, from every facade, on every platform.
 
 parse     catalogue.py     name and arguments -> command, inputs, selectors
-bind      sessions.py      what the session is already bound to
-resolve   resolution.py    selectors + inventory -> exactly one device, or a refusal
-admit     leases/desk.py   is this caller the one who drives it
+bind      choosing.py      what the caller's session is already bound to (sessions.py)
+resolve   choosing.py      selectors + inventory -> exactly one device, or a refusal (resolution/)
+admit     choosing.py      is this caller the one who drives it (leases/desk.py)
 permit    policy.py        profile, scope, confirmation
 lane      lanes.py         one command at a time on a device, under a deadline
 run       commands/        by the plan chosen before acting (plans.py)
@@ -22,9 +22,8 @@ import anyio
 import pluggy
 import structlog
 
-from anydevice_schemas import Answer, Call, Caller, Device, DeviceRef, DeviceSelector, Held, Holder, Plan
+from anydevice_schemas import Answer, Call, Device, DeviceRef, Lease, Plan
 from anydevice_schemas.errors import (
-    AmbiguousDevice,
     AnydeviceError,
     AppNotFound,
     ArgumentError,
@@ -32,19 +31,22 @@ from anydevice_schemas.errors import (
     CallCancelled,
     CallTimeout,
     ConnectionLost,
+    DeviceUnhealthy,
     Internal,
+    LeaseLost,
     PolicyError,
     Unsupported,
 )
 
 from . import plans, reply
 from .catalogue import Parsed
+from .choosing import Choosing
 from .context import Context, Outcome, Progress
 from .discovery import describe
 from .driver import Driver, Environment
-from .inventory import defaults_from
+from .janitor import Janitor
 from .reply import Trail
-from .resolution import Request, Resolution, pin, resolve
+from .returning import Returning
 from .services import Services
 from .sessions import Session
 
@@ -59,8 +61,12 @@ class Router:
 
     def __init__(self, services: Services) -> None:
         self.services = services
+        self.returning = Returning(services)
+        self.choosing = Choosing(services, self.returning)
         self.plugins: pluggy.PluginManager | None = None
+        self.janitor = Janitor(services)
         services.sessions.ended.append(self._session_ended)
+        services.desk.taken.append(self._taken_over)
 
     async def call(self, call: Call, *, progress: Progress | None = None) -> Answer:
         """Carries one call out.
@@ -80,7 +86,7 @@ class Router:
                 outcome = await self._on_host(trail, parsed, progress)
             else:
                 outcome = await self._on_device(trail, parsed, progress)
-            self._tell_lost_sessions(trail)
+            self.returning.tell_lost(trail)
             answer = reply.answer(trail, outcome)
         except AnydeviceError as error:
             answer = self._refusal(trail, error)
@@ -119,15 +125,15 @@ class Router:
     async def _on_device(self, trail: Trail, parsed: Parsed, progress: Progress | None) -> Outcome:
         """All nine steps."""
         env = Environment(trail.caller.cwd, trail.caller.env)
-        bound = self._bind(trail.caller, parsed)
-        resolution = await self._resolve(trail, parsed, bound, env)
+        bound = await self.choosing.bind(trail, parsed, env)
+        resolution = await self.choosing.resolve(trail, parsed, bound, env)
         device, trail.selection = resolution.device, resolution.selection
         for notice in resolution.notices:
             trail.tell(dict(notice))
         trail.device = device
-        session = trail.session = self._seat(trail.caller, parsed, device, bound)
+        session = trail.session = self.choosing.seat(trail.caller, parsed, device, bound)
         made_now = bound is None and session.lease_id is None
-        self._admit(trail, parsed, device, session)
+        await self.choosing.admit(trail, parsed, device, session)
         try:
             self._permit(trail, parsed, device)
         except AnydeviceError:
@@ -138,8 +144,13 @@ class Router:
         try:
             async with self.services.lanes.enter(device, wait=LANE_WAIT, deadline=parsed.deadline):
                 trail.lane_wait = time.perf_counter() - came
+                if trail.admission is not None:
+                    self.services.desk.check(trail.admission)
                 driver = await self.services.connections.get(device, env)
+                if trail.admission is not None and self.services.desk.owes(device.key):
+                    await self.janitor.clean(device, driver, trail.admission.lease)
                 self._tell_losses(trail, driver)
+                await self.returning.look(trail, session, driver)
                 plan = self._plan(parsed, device, driver)
                 context = trail.context = self._context(
                     trail, parsed, progress, session=session, device=device, driver=driver, plan=plan
@@ -156,6 +167,10 @@ class Router:
             if trail.context is None:
                 raise CallTimeout("The device did not answer.", after=parsed.deadline, device=device.key) from None
             raise trail.context.out_of_time(parsed.deadline) from None
+        except DeviceUnhealthy:
+            if made_now:
+                self.services.sessions.end(session, "the device is not in order")
+            raise
         except (ArgumentError, PolicyError, AppNotFound):
             if made_now and parsed.spec.command.opens_session:
                 self.services.sessions.end(session, "nothing was opened")
@@ -164,118 +179,6 @@ class Router:
             await self.services.connections.drop(device.key)
             self.services.backends.forget(device.backend)
             raise
-
-    def _bind(self, caller: Caller, parsed: Parsed) -> Session | None:
-        """Step 2: the session this call belongs to, if it has one already."""
-        selector = parsed.selector
-        sessions = self.services.sessions
-        if selector.session is not None:
-            if parsed.spec.command.opens_session:
-                return sessions.find(caller, selector.session, selector.tenant)
-            return sessions.named(caller, selector.session, selector.tenant)
-        if selector.names_a_device() or parsed.spec.command.explicit_device:
-            return None  # a session the caller never named is no naming of a device
-        implicit = sessions.implicit(caller, selector.tenant)
-        if not implicit:
-            return None
-        fitting = self._in_scope(implicit, selector, caller)
-        if len(fitting) == 1:
-            return fitting[0]
-        if len(fitting) > 1:
-            raise self._ambiguous_session(fitting, caller)
-        return None
-
-    def _in_scope(self, implicit: list[Session], selector: DeviceSelector, caller: Caller) -> list[Session]:
-        if selector.platform is None and selector.device_target is None:
-            return implicit
-        inventory = self.services.backends.cached(Environment(caller.cwd, caller.env))
-        return [s for s in implicit if inventory.fits(s.device_key, selector)]
-
-    def _ambiguous_session(self, fitting: list[Session], caller: Caller) -> AmbiguousDevice:
-        inventory = self.services.backends.cached(Environment(caller.cwd, caller.env))
-        candidates = []
-        for session in sorted(fitting, key=lambda s: s.device_key):
-            row = inventory.by_key(session.device_key)
-            selectors = pin(row, inventory) if row is not None else None
-            candidates.append(
-                {
-                    "key": session.device_key,
-                    "name": session.device_name,
-                    "session": session.name,
-                    "selectors": selectors or {"session": session.name},
-                }
-            )
-        return AmbiguousDevice(
-            f"You work with {len(fitting)} devices; say which one.",
-            candidates=candidates[:10],
-            matches=len(fitting),
-        )
-
-    async def _resolve(self, trail: Trail, parsed: Parsed, bound: Session | None, env: Environment) -> Resolution:
-        """Step 3: exactly one device, or a typed refusal."""
-        services = self.services
-        descriptor = parsed.spec.command
-        only = None
-        if bound is not None and not parsed.selector.names_a_device():
-            backend = bound.device_key.partition(":")[0]
-            only = () if services.connections.existing(bound.device_key) is not None else (backend,)
-        elif not (descriptor.boots or descriptor.opens_session or parsed.selector.names_a_device()):
-            self._refuse_lost_sessions(trail)
-        fresh = descriptor.boots or parsed.boots
-        inventory = await services.backends.listed(env, only=only, fresh=fresh, sick=False)
-        request = Request(
-            selector=parsed.selector,
-            bound=(bound.name, bound.device_key) if bound is not None else None,
-            explicit_device=descriptor.explicit_device,
-            boots=descriptor.boots or (parsed.boots and parsed.selector.names_a_device()),
-            defaults=defaults_from(env, services.backends.platforms) if bound is None else [],
-            held={}
-            if bound is not None or parsed.selector.names_a_device()
-            else self._held(trail.caller, parsed.selector.tenant),
-            lock=services.settings.session_lock,
-        )
-        return resolve(request, inventory)
-
-    def _held(self, caller: Caller, tenant: str | None) -> Mapping[str, Held]:
-        """Leases that keep a device from being chosen without being named."""
-        own = {session.device_key for session in self.services.sessions.implicit(caller)}
-        viewer = Holder(principal=caller.principal, session="", tenant=tenant or "default")
-        return {key: held for key, held in self.services.desk.held(viewer).items() if key not in own}
-
-    def _seat(self, caller: Caller, parsed: Parsed, device: Device, bound: Session | None) -> Session:
-        """The session that drives: the bound one, or one made for this device."""
-        if bound is not None:
-            session = bound
-        else:
-            selector = parsed.selector
-            session = self.services.sessions.open(
-                caller, device, name=selector.session, tenant=selector.tenant, run_id=selector.run_id
-            )
-        self.services.sessions.touch(session)
-        return session
-
-    def _admit(self, trail: Trail, parsed: Parsed, device: Device, session: Session) -> None:
-        """Step 4: only the one who drives the device is let in."""
-        fresh = session.lease_id is None and session.tree is None
-        try:
-            trail.admission = self.services.desk.admit(
-                device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id
-            )
-        except AnydeviceError as error:
-            self._hint_own_session(trail.caller, error)
-            if fresh and session.implicit:
-                self.services.sessions.end(session, "never admitted")
-            raise
-        if trail.admission.notice is not None:
-            trail.tell(dict(trail.admission.notice))
-
-    def _hint_own_session(self, caller: Caller, error: AnydeviceError) -> None:
-        """A person whose own session of another directory holds the device is told how to go on in it."""
-        holder = error.details.get("holder")
-        name = holder.get("session") if isinstance(holder, dict) else None
-        own = self.services.sessions.find(caller, name) if name else None
-        if own is not None and own.implicit:
-            error.hint = f"It is your own session of {own.cwd}: go on there, or repeat with session={name}."
 
     def _permit(self, trail: Trail, parsed: Parsed, device: Device | None) -> None:
         """Step 5: profile, scope, confirmation."""
@@ -358,43 +261,26 @@ class Router:
         for loss in driver.losses():
             trail.tell(dict(loss))
 
-    def _tell_lost_sessions(self, trail: Trail) -> None:
-        """Sessions an earlier daemon had of this caller's: told once, with the next answer."""
-        lost = self.services.sessions.losses_for(trail.caller)
-        if lost:
-            trail.tell(
-                {
-                    "kind": "daemon_restarted",
-                    "message": "The daemon was restarted; these sessions and what they ran on are gone.",
-                    "lost": [entry.to_wire() for entry in lost],
-                }
-            )
-
-    def _refuse_lost_sessions(self, trail: Trail) -> None:
-        """A call that relies on a session which did not survive is told so instead of guessing a device."""
-        lost = self.services.sessions.losses_for(trail.caller)
-        if lost:
-            raise ConnectionLost(
-                "The daemon was restarted and your sessions did not survive.",
-                restarted=True,
-                lost=[entry.to_wire() for entry in lost],
-            )
-
     def _session_ended(self, session: Session, reason: str) -> None:
         self.services.desk.release(session, reason=reason)
+
+    def _taken_over(self, lease: Lease, error: LeaseLost) -> None:
+        """A person takes a device over: what runs on it ends now, and says why."""
+        self.services.lanes.interrupt(lease.device, error)
 
     # --- the answer and the record ---
 
     def _refusal(self, trail: Trail, error: AnydeviceError) -> Answer:
         if not isinstance(error, ConnectionLost):
-            self._tell_lost_sessions(trail)
+            self.returning.tell_lost(trail)
         driver = self.services.connections.existing(error.device) if error.device is not None else None
         if driver is not None:
             self._tell_losses(trail, driver)
         return reply.refusal(trail, error)
 
     def _record(self, trail: Trail, answer: Answer) -> None:
-        """Step 9: one line, whichever way the call ended."""
+        """Step 9: one line, whichever way the call ended; and what it changed of its session is kept."""
+        self.services.sessions.save(trail.session)
         try:
             self.services.journal.record(reply.record(trail, answer))
         except Exception as error:  # an observer must not fail the call it observes

@@ -8,6 +8,7 @@ from .artefacts import Artefacts
 from .catalogue import Catalogue
 from .clock import Clock
 from .connections import Connections
+from .database import Database
 from .discovery import PluginRecord
 from .inventory import Backends
 from .journal import Journal
@@ -24,6 +25,7 @@ class Services:
 
     Attributes:
         plugins: A record of every plugin and backend found, whatever its state.
+        database: What outlives this process; None where nothing is to.
     """
 
     settings: Settings
@@ -38,3 +40,4 @@ class Services:
     journal: Journal
     artefacts: Artefacts
     plugins: list[PluginRecord]
+    database: Database | None = None

@@ -63,6 +63,11 @@ class Settings:
         prefer: Which distribution wins where two bring a plugin of one name.
         strict_plugins: Refuse to start unless every plugin is ready.
         event_templates: URL templates of app events: `default`, a platform name, or `app:<id>`.
+        observers: Whether any caller may look (not act) at a device that somebody else drives; admins always may.
+        lease_ttl: Seconds a lease lives without use.
+        lease_longest: Seconds after which a lease is not renewed any more.
+        lease_held, lease_queued, lease_minutes: What one tenant may have: devices at once, waiting requests at once,
+            minutes in a UTC day. None = no limit.
         roots: Folders callers may read from and write to besides their own working directory.
         tables: The configuration file's other tables; a backend gets the one of its own name.
     """
@@ -77,6 +82,12 @@ class Settings:
     prefer: Mapping[str, str] = field(default_factory=dict)
     strict_plugins: bool = False
     event_templates: Mapping[str, str] = field(default_factory=dict)
+    observers: bool = False
+    lease_ttl: float = 60.0
+    lease_longest: float = 86400.0
+    lease_held: int | None = None
+    lease_queued: int | None = None
+    lease_minutes: float | None = None
     roots: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
 
@@ -126,6 +137,12 @@ _PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "policy.profile": ("profile", str),
     "policy.confirm": ("confirm", str),
     "policy.roots": ("roots", list),
+    "policy.observers": ("observers", bool),
+    "lease.ttl": ("lease_ttl", (int, float)),
+    "lease.longest": ("lease_longest", (int, float)),
+    "lease.held": ("lease_held", int),
+    "lease.queued": ("lease_queued", int),
+    "lease.minutes": ("lease_minutes", (int, float)),
     "session.idle": ("session_idle", (int, float)),
     "host.idle": ("host_idle", (int, float)),
     "session.lock": ("session_lock", str),
@@ -133,6 +150,13 @@ _PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "plugins.prefer": ("prefer", dict),
     "plugins.strict": ("strict_plugins", bool),
     "events.templates": ("event_templates", dict),
+}
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "lease.ttl": (5, 600),
+    "lease.longest": (60, 31 * 86400),
+    "lease.held": (1, 1e6),
+    "lease.queued": (1, 1e6),
+    "lease.minutes": (1, 1e6),
 }
 _CHOICES = {
     "policy.profile": ("read-only", "standard", "full"),
@@ -155,6 +179,12 @@ def _from_table(home: Path, table: Mapping[str, Any]) -> Settings:
             name, kind = _PLAIN[full]
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise SettingsError(f"config.toml: {full} has a value of the wrong type")
+            if (
+                full in _BOUNDS
+                and isinstance(value, (int, float))
+                and not _BOUNDS[full][0] <= value <= _BOUNDS[full][1]
+            ):
+                raise SettingsError(f"config.toml: {full} must be from {_BOUNDS[full][0]} to {_BOUNDS[full][1]:g}")
             if full in _CHOICES and value not in _CHOICES[full]:
                 raise SettingsError(f"config.toml: {full} must be one of {', '.join(_CHOICES[full])}")
             values[name] = value

@@ -12,7 +12,7 @@ from ..catalogue import CommandSpec
 
 def all_commands() -> list[CommandSpec]:
     """Every command core brings, each call with specs of its own: what one catalogue changes stays in it."""
-    from . import act, events, lifecycle, look, move, observe, script, text, waiting
+    from . import act, events, lease, lifecycle, look, move, observe, script, text, waiting
 
-    modules = (act, events, lifecycle, look, move, observe, script, text, waiting)
+    modules = (act, events, lease, lifecycle, look, move, observe, script, text, waiting)
     return [replace(value) for module in modules for value in vars(module).values() if isinstance(value, CommandSpec)]

@@ -168,7 +168,6 @@ async def open_(ctx: Context, args: OpenInput) -> Outcome:
     acted = await ctx.use(Apps).open(request)
     session.app = args.app or url
     session.tree = None
-    ctx.services.sessions.remember()
     data = merged(data, acted.data)
     if acted.happenings:
         data["happened"] = [{"kind": h.kind, **dict(h.data)} for h in acted.happenings]

@@ -16,7 +16,7 @@ from .. import __version__, plans
 from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..discovery import BACKENDS, PLUGINS, describe, discover
-from ..leases.machine import iso
+from ..leases.refusals import iso
 from ..resolution import Request, pin, resolve
 
 CHECK_DEADLINE = 8.0
@@ -53,12 +53,12 @@ async def devices(ctx: Context, args: DevicesInput) -> Outcome:
     inventory = await ctx.services.backends.listed(ctx.environment, fresh=True)
     viewer = _viewer(ctx)
     held = ctx.services.desk.held(viewer)
-    mine = {session.name for session in ctx.services.sessions.visible(ctx.caller)}
+    mine = {session.name for session in ctx.services.sessions.visible(ctx.caller, ctx.parsed.selector.tenant)}
     rows = []
     for device in inventory.matching(ctx.parsed.selector):
         if args.state == "ready" and device.state != "ready":
             continue
-        row = _row(device, ctx.level)
+        row = _row(device, ctx.level, ctx.services.desk.health(device))
         selectors = pin(device, inventory)
         if selectors is not None:
             row["selectors"] = selectors
@@ -81,15 +81,15 @@ def _viewer(ctx: Context) -> Any:
     return Holder(principal=ctx.caller.principal, session="", tenant=ctx.parsed.selector.tenant or "default")
 
 
-def _row(device: Device, level: str) -> dict[str, Any]:
+def _row(device: Device, level: str, health: tuple[str, str]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": device.id, "name": device.name, "platform": device.platform, "class": device.device_class,
         "kind": device.kind, "state": device.state,
     }  # fmt: skip
     if device.state != "ready":
         row |= {key: value for key, value in (("reason", device.reason), ("fix", device.fix)) if value}
-    if device.health not in ("good", "unknown"):
-        row["health"] = device.health
+    if health[0] not in ("good", "unknown"):
+        row |= {"health": health[0], "healthReason": health[1]}
     if level != "digest":
         row |= {key: value for key, value in (("osVersion", device.os_version), ("model", device.model)) if value}
     if level == "full":
@@ -107,6 +107,7 @@ class SessionInput(Input):
 
     action: Literal["list", "show", "end"] = Field(default="list", description="list all of yours; show or end one.")
     name: str | None = Field(default=None, min_length=1, max_length=128, description="Which one, for show and end.")
+    tenant: str | None = Field(default=None, min_length=1, max_length=128, description="Of which tenant.")
 
 
 @command(
@@ -128,14 +129,14 @@ async def session(ctx: Context, args: SessionInput) -> Outcome:
     if args.action == "list":
         if args.name is not None:
             raise ctx.bad_argument("name", "goes with show and end", "no name")
-        return Outcome(data={"sessions": [_session(ctx, found) for found in sessions.visible(ctx.caller)]})
+        return Outcome(data={"sessions": [_session(ctx, found) for found in sessions.visible(ctx.caller, args.tenant)]})
     if args.name is None:
         raise ctx.bad_argument("name", f"action {args.action} needs a name", "the name of a session")
-    found = sessions.named(ctx.caller, args.name)
+    found = sessions.named(ctx.caller, args.name, args.tenant)
     shown = _session(ctx, found)
     if args.action == "end":
         sessions.end(found, "ended by its caller")
-        return Outcome(data={"session": shown, "ended": True}, verified=sessions.find(ctx.caller, args.name) is None)
+        return Outcome(data={"session": shown, "ended": True}, verified=found.ended)
     return Outcome(data={"session": shown})
 
 
@@ -150,6 +151,8 @@ def _session(ctx: Context, found: Any) -> dict[str, Any]:
         "app": found.app,
         "fence": ".".join(map(str, found.fence)) if found.fence else None,
     }
+    if not found.attached:
+        shown["attached"] = False
     lease = ctx.services.desk.held().get(found.device_key)
     if lease is not None and found.lease_id is not None:
         shown["leaseUntil"] = lease.until

@@ -56,6 +56,7 @@ class Desk:
 
     Attributes:
         taken: Called with each lease that a person takes over: whatever runs under it must end now.
+        leaving: Set while a newer daemon takes over: whoever waits in the queue asks that one again.
         unreleased: Leases whose release could not be written yet, and why they end.
         cleans: Says whether a device can be cleaned up now; `released` is then called with its key.
     """
@@ -68,6 +69,7 @@ class Desk:
         self.taken: list[Callable[[Lease, LeaseLost], None]] = []
         self.cleans: Callable[[str], bool] = lambda device_key: False
         self.released: Callable[[str], None] = lambda device_key: None
+        self.leaving = False
         self.unreleased: dict[str, str] = {}
         self._pins: dict[str, list[float]] = {}
         self._notices: dict[str, dict[str, str]] = {}

@@ -63,7 +63,11 @@ class Draft(Looking, Protocol):
 def plan(d: Draft) -> None:
     """Offers what is free to those whose turn it is, until nothing more can be offered."""
     lapse(d)
-    waiting = {ticket.ticket_id: ticket for ticket in d.state.tickets.values() if ticket.offered is None}
+    waiting = {
+        ticket.ticket_id: ticket
+        for ticket in d.state.tickets.values()
+        if ticket.offered is None and not _silent(d, ticket)
+    }
     ready = _ready(d, waiting.values())
     wanted = _wanted(waiting.values()) if ready else {}
     while ready:
@@ -180,10 +184,18 @@ def shares(ticket: Ticket, group: frozenset[str]) -> bool:
     return offered is not None and not offered.group.isdisjoint(group)
 
 
+def _silent(d: Looking, ticket: Ticket) -> bool:
+    """Whether nobody has been heard to wait at a place lately: its daemon or its owner is gone, or slow."""
+    heard = d.state.rules.heard
+    return heard is not None and d.now - ticket.seen_at > heard
+
+
 def lapse(d: Draft) -> None:
     """Places are given up whose offer nobody took."""
-    for ticket in d.state.offers():
-        if d.now >= ticket.offer_until:
+    for ticket in list(d.state.offers()):
+        if d.now < ticket.offer_until and _silent(d, ticket):
+            d.put("tickets", ticket.ticket_id, replace(ticket, offered=None, offer_until=0.0))
+        elif d.now >= ticket.offer_until:
             d.put("tickets", ticket.ticket_id, None)
             key = account_key(ticket.holder)
             d.put("accounts", key, _charged(d, key, d.state.rules.accept, ahead=True))

@@ -138,6 +138,7 @@ class Rules:
         accept: Seconds an offer stands.
         grace: Seconds a place in the queue is kept for a caller who is not heard of.
         age: Seconds of waiting that raise a request's priority by one.
+        heard: Seconds after which nothing is offered to a place whose owner is not heard of; it keeps the place.
     """
 
     held: int | None = None
@@ -147,6 +148,7 @@ class Rules:
     accept: float = 10.0
     grace: float = 30.0
     age: float = 30.0
+    heard: float | None = None
 
 
 @dataclass(slots=True, frozen=True)

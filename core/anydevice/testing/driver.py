@@ -97,6 +97,19 @@ class FakeDriver(d.Driver):
         return d.Acted(method, happenings, data=data)
 
 
+class CleaningDriver(FakeDriver):
+    """One that puts its device in order after a holder."""
+
+    async def clean(self) -> None:
+        """See `Driver`."""
+        fault = self.backend.fault.operations.get("clean")
+        if isinstance(fault, Exception):
+            raise fault
+        if fault is not None:
+            await anyio.sleep(fault)
+        self.backend.cleaned.append(self.device.id)
+
+
 class _Part:
     def __init__(self, driver: FakeDriver) -> None:
         self.driver = driver

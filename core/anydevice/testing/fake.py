@@ -11,7 +11,7 @@ import anyio
 from anydevice_schemas import Device, DeviceRef, Manifest
 
 from .. import driver as d
-from .driver import FakeDriver
+from .driver import CleaningDriver, FakeDriver
 from .screen import FakeScreen, practice_screen
 
 OPERATIONS = [
@@ -74,10 +74,14 @@ class FakeBackend(d.Backend):
     Args:
         ids: Ids of the devices; each is a ready phone with a practice screen.
         name: Name of backend and platform.
+        cleans: Whether its drivers clean up after a holder; each clean-up is in `cleaned`, and may fail or hang by
+            `fault.operations["clean"]`.
         **fields: Replace fields of every device row.
     """
 
-    def __init__(self, ids: Sequence[str] = ("fake-1", "fake-2"), *, name: str = "fake", **fields: Any) -> None:
+    def __init__(
+        self, ids: Sequence[str] = ("fake-1", "fake-2"), *, name: str = "fake", cleans: bool = False, **fields: Any
+    ) -> None:
         super().__init__(d.HostServices("", ""))
         self.manifest = fake_manifest(name)
         self.rows: dict[str, Device] = {}
@@ -86,6 +90,8 @@ class FakeBackend(d.Backend):
         self.down: dict[str, str] = {}
         self.pending_losses: list[dict[str, Any]] = []
         self.drivers: list[FakeDriver] = []
+        self.cleans = cleans
+        self.cleaned: list[str] = []
         for number, device_id in enumerate(ids, 1):
             self.add(device_id, name=f"Fake phone {number}", **fields)
 
@@ -127,6 +133,6 @@ class FakeBackend(d.Backend):
 
     async def connect(self, device: Device, env: d.Environment) -> FakeDriver:
         """See `Backend`."""
-        driver = FakeDriver(self, device)
+        driver = (CleaningDriver if self.cleans else FakeDriver)(self, device)
         self.drivers.append(driver)
         return driver
