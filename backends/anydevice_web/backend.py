@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
+import structlog
 
 from anydevice.driver import Backend, Check, Environment, HostServices
 from anydevice.kit import processes
@@ -14,11 +17,14 @@ from anydevice_schemas import Device
 from anydevice_schemas.errors import AnydeviceError, DeviceNotFound, HostAtCapacity, MachineUnreachable
 
 from . import endpoint
+from .cdp import Gone, ProtocolError
 from .driver import WebDriver
 from .folders import sweep
 from .installed import INSTALL, find_installed
 from .instance import BACKEND, PLATFORM, Instance, Plan
 from .profiles import Endpoint, Profile, Profiles, lock_owner
+
+log = structlog.get_logger("anydevice.web")
 
 
 class WebBackend(Backend):
@@ -95,6 +101,29 @@ class WebBackend(Backend):
         except ImportError:
             checks.append(Check("websockets", False, "attaching to endpoints needs it", "pip install 'anydevice[web]'"))
         return checks
+
+    async def hand_over(self) -> Mapping[str, Any] | None:
+        """See `Backend.hand_over`: browsers that run go on running, with their pages."""
+        states = [await instance.hand_over() for instance in self._instances.values()]
+        rows = [state for state in states if state is not None]
+        return {"instances": rows} if rows else None
+
+    async def take_up(self, state: Mapping[str, Any]) -> None:
+        """See `Backend.take_up`."""
+        plans = {plan.id: plan for plan in await anyio.to_thread.run_sync(self._plans)}
+        for row in state["instances"]:
+            plan = plans.get(row["id"])
+            if "child" in row:
+                # As it was started, whatever the configuration says by now.
+                profile = Path(row["profile"]) if row["profile"] is not None else None
+                plan = replace(plan or Plan(row["id"], row["name"]), executable=row["executable"], profile=profile)
+            if plan is None:
+                continue  # an endpoint that is not configured any more
+            try:
+                await self._instance(plan).take_up(row)
+            except (AnydeviceError, Gone, ProtocolError) as error:
+                reason = error.message if isinstance(error, AnydeviceError) else str(error)
+                log.warning("browser_not_taken_up", device=row["id"], reason=reason)
 
     async def aclose(self) -> None:
         """See `Backend.aclose`: every browser we booted ends."""

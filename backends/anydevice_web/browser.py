@@ -12,11 +12,14 @@ from anydevice.kit import background
 from anydevice_schemas.errors import AnydeviceError, AppNotRunning, CallTimeout, ConnectionLost, DeviceNotReady
 
 from .cdp import CALL_DEADLINE, Connection, Gone, ProtocolError
+from .handing_over import page_of, page_state
 from .happenings import HappeningLog
 from .page import Page
 
 HIDDEN_SCHEMES = ("devtools:", "chrome-extension:", "chrome-untrusted:")
 """Pages of the browser itself; never a tab of ours."""
+FOLLOW_UP_SECONDS = 2.0
+"""How long what event handlers began may take to end before a browser is handed over."""
 
 
 @dataclass(slots=True)
@@ -70,18 +73,12 @@ class Browser:
             CallTimeout: It did not answer in time.
         """
         browser = cls(connection, downloads)
-        root = connection.root
-        root.on("Target.targetCreated", lambda params: browser._on_target(params["targetInfo"]))
-        root.on("Target.targetInfoChanged", lambda params: browser._on_target(params["targetInfo"]))
-        root.on("Target.targetDestroyed", lambda params: browser._on_destroyed(params["targetId"]))
-        root.on("Target.detachedFromTarget", browser._on_detached)
-        root.on("Browser.downloadWillBegin", browser._on_download)
-        connection.on_end(browser._on_end)
+        browser._listen()
         behaviour: dict[str, Any] = {"behavior": "default", "eventsEnabled": True}
         if downloads is not None:
             behaviour |= {"behavior": "allow", "downloadPath": downloads}
         try:
-            answers = await root.gather(
+            answers = await connection.root.gather(
                 [
                     ("Browser.getVersion", {}),
                     ("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]}),
@@ -94,6 +91,56 @@ class Browser:
         browser.version = answers[0]["product"]
         browser._started = True
         browser.current = next(iter(browser.tabs.values()), None)
+        return browser
+
+    def _listen(self) -> None:
+        root = self.connection.root
+        root.on("Target.targetCreated", lambda params: self._on_target(params["targetInfo"]))
+        root.on("Target.targetInfoChanged", lambda params: self._on_target(params["targetInfo"]))
+        root.on("Target.targetDestroyed", lambda params: self._on_destroyed(params["targetId"]))
+        root.on("Target.detachedFromTarget", self._on_detached)
+        root.on("Browser.downloadWillBegin", self._on_download)
+        self.connection.on_end(self._on_end)
+
+    # --- handing over --------------------------------------------------------------------------------
+
+    async def hand_over(self) -> dict[str, Any]:
+        """All that is known of it, for `taken_up`; from then on nothing of it is read here."""
+        with anyio.move_on_after(FOLLOW_UP_SECONDS):
+            for work in self._work:
+                await work.wait()
+        connection = await self.connection.hand_over()
+        tabs = [
+            {"id": tab.id, "target": tab.target, "url": tab.url, "title": tab.title, "opener": tab.opener}
+            for tab in self.tabs.values()
+        ]
+        return {
+            "connection": connection,
+            "version": self.version,
+            "downloads": self.downloads,
+            "view": self.view,
+            "given": self._given,
+            "tabs": tabs,
+            "current": self.current.target if self.current is not None else None,
+            "pages": [page_state(page) for page in self._pages.values()],
+        }
+
+    @classmethod
+    def taken_up(cls, state: Mapping[str, Any]) -> Browser:
+        """The browser of a state. What happened meanwhile is told by the connection, of which nothing was read yet.
+
+        The browser's side has kept everything (targets it tells of, sessions on tabs), so nothing is asked of it.
+        """
+        browser = cls(Connection.taken_up(state["connection"]), state["downloads"])
+        browser._listen()
+        browser.version, browser._given = state["version"], state["given"]
+        browser.view = (state["view"][0], state["view"][1]) if state["view"] is not None else None
+        browser.tabs = {row["target"]: Tab(**row) for row in state["tabs"]}
+        browser.current = browser.tabs.get(state["current"])
+        for row in state["pages"]:
+            if (tab := browser.tabs.get(row["target"])) is not None:
+                browser._pages[tab.target] = page_of(browser, tab, row)
+        browser._started = True
         return browser
 
     # --- calls ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import structlog
 from anydevice.kit import background
 from anydevice_schemas.errors import AnydeviceError, CallTimeout
 
-from .transport import Transport
+from .transport import PipeTransport, Transport
 
 log = structlog.get_logger("anydevice.web.cdp")
 
@@ -172,13 +172,19 @@ class Session:
 
 
 class Connection:
-    """One browser's protocol connection. `root` is the session of the browser itself."""
+    """One browser's protocol connection. `root` is the session of the browser itself.
 
-    def __init__(self, transport: Transport) -> None:
+    Args:
+        transport: The bytes.
+        number: Of the last call an earlier connection over the same bytes has made.
+    """
+
+    def __init__(self, transport: Transport, *, number: int = 0) -> None:
         self._transport = transport
+        self._number = number
         self._calls: dict[int, Pending] = {}
         self._sessions: dict[str, Session] = {}
-        self._number = 0
+        self._left = False
         self._on_end: list[Callable[[], None]] = []
         self.ended = anyio.Event()
         self.root = self.session("")
@@ -229,8 +235,25 @@ class Connection:
             self.forget(pending)
             pending.reject(error)
 
+    async def hand_over(self) -> dict[str, Any]:
+        """Stops reading, without ending anything, and returns what `taken_up` goes on from.
+
+        Only over a pipe: a connection by address is made anew by whoever goes on.
+        """
+        self._left = True
+        self._reader.cancel()
+        await self._reader.wait()
+        assert isinstance(self._transport, PipeTransport)
+        return {"number": self._number, "pipe": self._transport.hand_over()}
+
+    @classmethod
+    def taken_up(cls, state: Mapping[str, Any]) -> Connection:
+        """The connection of a state. Answers to calls of the earlier one are dropped; no event is."""
+        return cls(PipeTransport.taken_up(state["pipe"]), number=state["number"])
+
     async def aclose(self) -> None:
         """Closes the connection and ends the reader; a browser we launched ends with it."""
+        self._left = False
         await self._transport.aclose()
         with anyio.move_on_after(2, shield=True):
             await self._reader.wait()
@@ -264,7 +287,7 @@ class Connection:
             session.dispatch(message["method"], message.get("params") or {})
 
     def _end(self) -> None:
-        if self.ended.is_set():
+        if self.ended.is_set() or self._left:
             return
         self.ended.set()
         self.fail(Gone("the browser ended"), lambda _: True)

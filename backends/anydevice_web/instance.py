@@ -13,7 +13,7 @@ import anyio
 
 from anydevice.kit import background, processes
 from anydevice_schemas import DeviceRef
-from anydevice_schemas.errors import BackendBroken, CallTimeout, DeviceNotReady, Unsupported
+from anydevice_schemas.errors import BackendBroken, CallTimeout, ConnectionLost, DeviceNotReady, Unsupported
 
 from . import endpoint
 from .browser import Browser
@@ -228,6 +228,66 @@ class Instance:
                 await processes.stop(running.child, grace=STOP_GRACE)
             if running.folder is not None:
                 await remove_folder(running.folder)
+
+    # --- handing over --------------------------------------------------------------------------------
+
+    async def hand_over(self) -> dict[str, Any] | None:
+        """What `take_up` goes on from, in the daemon's next version; None when nothing runs."""
+        async with self.lock:
+            running = self.running
+            if self.plan.url is not None:
+                return {"id": self.plan.id, "attached": self.alive, "last_socket": self.last_socket}
+            if running is None or not self.alive or running.child is None:
+                return None
+            self._ending = True
+            return {
+                "id": self.plan.id,
+                "name": self.plan.name,
+                "executable": self.plan.executable,
+                "profile": str(self.plan.profile) if self.plan.profile is not None else None,
+                "headless": running.headless,
+                "folder": str(running.folder),
+                "child": processes.hand_over(running.child),
+                "browser": await running.browser.hand_over(),
+            }
+
+    async def take_up(self, state: Mapping[str, Any]) -> None:
+        """Goes on with what runs, without having started it.
+
+        Raises:
+            ConnectionLost, CallTimeout, BackendBroken, MachineUnreachable: It does not go on; it was ended.
+        """
+        if self.plan.url is not None:
+            self.last_socket = state["last_socket"]
+            if state["attached"]:
+                await self.attach()
+            return
+        async with self.lock:
+            browser = Browser.taken_up(state["browser"])
+            try:
+                if self.running is not None and self.running.child is not None:
+                    processes.take_back(state["child"])  # the daemon was not replaced after all
+                    child = self.running.child
+                else:
+                    child = processes.adopt(state["child"])
+            except ChildProcessError as error:
+                await browser.aclose()
+                await remove_folder(Path(state["folder"]))
+                raise ConnectionLost("The browser ended while the daemon was replaced.", restarted=False) from error
+            folder = Path(state["folder"])
+            running = Running(browser, self._ref(self.plan.id), state["headless"], child, folder)
+            self.running = running
+            self._ending = False
+            browser.connection.on_end(lambda: self._on_end(running))
+            profile = self.plan.profile or folder / "profile"
+            launch = Launch(
+                str(self.plan.executable), profile, folder / "downloads", self.plan.id, bool(running.headless)
+            )
+            try:
+                running.identity = await self._say_who(browser, launch)
+            except BaseException:
+                await self._clean()
+                raise
 
     # --- somebody else's browser ---------------------------------------------------------------------
 

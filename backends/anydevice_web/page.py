@@ -52,7 +52,8 @@ class Page:
 
     Attributes:
         frames: Documents that are looked into on their own, by the browser's frame id.
-        foreign: Sessions of frames that live in another process, by frame id.
+        foreign: Sessions of frames that live in another process, by frame id; `resting` are those of a page that is
+            kept for going back.
         documents: Which frame shows a document, by the document part of a key.
         opening: Address of the last window the page asked for; the browser tells it of the tab much later.
         deaf: Input does not reach the page: a dialog of the browser itself is in the way.
@@ -68,7 +69,7 @@ class Page:
         self.main = Frame(self, tab.target, session, None, 0)
         self.frames: dict[str, Frame] = {tab.target: self.main}
         self.foreign: dict[str, Session] = {}
-        self._resting: dict[str, Session] = {}
+        self.resting: dict[str, Session] = {}
         self._dead: set[Session] = set()
         self.documents: dict[str, Frame] = {}
         self.navigations = Navigations(tab.target, browser.log)
@@ -115,6 +116,11 @@ class Page:
 
     async def _adopt(self, session: Session) -> None:
         """Prepares a session of this page: its events, and what input and reading depend on."""
+        self.listen(session)
+        await self._enable(session)
+
+    def listen(self, session: Session) -> None:
+        """Follows the events of a session of this page."""
         on = session.on
         on("Page.javascriptDialogOpening", lambda params: self._on_dialog(session, params))
         on("Page.javascriptDialogClosed", lambda _: self._on_dialog_closed())
@@ -138,6 +144,8 @@ class Page:
                 on(name, handler)
                 on(name, lambda _: self.stir())
             on("Input.dragIntercepted", self._on_drag)
+
+    async def _enable(self, session: Session) -> None:
         calls: list[tuple[str, dict[str, Any]]] = []
         if self.browser.downloads is not None:  # a browser of ours
             keeper = {"source": inpage.KEEPER, "worldName": inpage.WORLD, "runImmediately": True}
@@ -245,11 +253,12 @@ class Page:
         with anyio.move_on_after(max(deadline, 0)):
             await self._changed.wait()
 
-    def _sessions(self) -> list[Session]:
-        return [self.session, *self.foreign.values(), *self._resting.values()]
+    def sessions(self) -> list[Session]:
+        """Its own session and those of its frames in other processes."""
+        return [self.session, *self.foreign.values(), *self.resting.values()]
 
     def _fail_all(self, error: AnydeviceError) -> None:
-        for session in self._sessions():
+        for session in self.sessions():
             session.fail(error)
         self.stir()
 
@@ -276,7 +285,7 @@ class Page:
                 other.forget_document()
             self.frames = {self.main.id: self.main}
             # A page kept for going back keeps its frames' processes, and those their sessions.
-            self._resting |= self.foreign
+            self.resting |= self.foreign
             self.foreign = {}
             self.navigations.on_navigated(frame, restored=params.get("type") == "BackForwardCacheRestore")
         elif known is not None:
@@ -310,14 +319,14 @@ class Page:
 
     def session_of(self, frame_id: str) -> Session | None:
         """The session of a frame that lives in another process; None for the others."""
-        if frame_id not in self.foreign and frame_id in self._resting:
-            self.foreign[frame_id] = self._resting.pop(frame_id)
+        if frame_id not in self.foreign and frame_id in self.resting:
+            self.foreign[frame_id] = self.resting.pop(frame_id)
         return self.foreign.get(frame_id)
 
     def _on_foreign_gone(self, params: dict[str, Any]) -> None:
-        for frame_id, session in list(self._resting.items()):
+        for frame_id, session in list(self.resting.items()):
             if session.id == params["sessionId"]:
-                del self._resting[frame_id]
+                del self.resting[frame_id]
                 session.end("the frame is gone")
         for frame_id, session in list(self.foreign.items()):
             if session.id == params["sessionId"]:
@@ -356,7 +365,7 @@ class Page:
     def end(self, reason: str) -> None:
         """The tab is gone: everything on it fails, now and later."""
         self.dialog = None
-        for session in self._sessions():
+        for session in self.sessions():
             session.end(reason)
         self.documents.clear()
         self.stir()

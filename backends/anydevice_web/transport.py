@@ -7,10 +7,12 @@ No port is open, nobody else can connect, and the browser ends by itself when th
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import sys
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import anyio
 
@@ -109,6 +111,23 @@ class PipeTransport:
         self._messages += others[:-1]
         self._unread = bytearray(others[-1])
 
+    def hand_over(self) -> dict[str, Any]:
+        """Both descriptors, inheritable, and what was read of them and not handed out yet. Nobody may be reading."""
+        for fd in (self._write_fd, self._read_fd):
+            os.set_inheritable(fd, True)
+        unread = b"\0".join([*self._messages, bytes(self._unread)])
+        return {"write": self._write_fd, "read": self._read_fd, "unread": _text(unread), "unsent": _text(self._unsent)}
+
+    @classmethod
+    def taken_up(cls, state: Mapping[str, Any]) -> PipeTransport:
+        """The transport that `hand_over` was called on, in the program that replaced that one."""
+        for fd in (state["write"], state["read"]):
+            os.set_inheritable(fd, False)
+        transport = cls(state["write"], state["read"])
+        transport._take(base64.b64decode(state["unread"]))
+        transport._unsent += base64.b64decode(state["unsent"])
+        return transport
+
     async def aclose(self) -> None:
         """See `Transport`."""
         if self._closed:
@@ -117,3 +136,7 @@ class PipeTransport:
         for fd in (self._write_fd, self._read_fd):
             anyio.notify_closing(fd)
             os.close(fd)
+
+
+def _text(data: bytes | bytearray) -> str:
+    return base64.b64encode(data).decode()

@@ -65,6 +65,7 @@ def test_what_a_connection_opened_is_let_go_when_it_ends(home: Home) -> None:
     opened = wire.ask({"id": 1, "call": "open", "arguments": {"device": "chromium", "boot": True}})["answer"]
     assert opened["ok"], opened
     assert browsers(home)
+    wire.send({"goodbye": True})
     wire.close()
     other = home.hello()
     row = eventually(

@@ -28,13 +28,19 @@ def test_a_hello_is_answered_with_who_runs(daemon: Home) -> None:
     assert len(reply["catalogue"]) == 16
 
 
-def test_another_version_is_refused_with_a_remedy_that_works_and_the_daemon_lives_on(home: Home) -> None:
+@pytest.mark.parametrize(
+    "changes", [{"version": "0.0.1"}, {"version": None}, {"version": "x"}, {"protocol": 0}, {"protocol": 2}]
+)
+def test_another_version_is_refused_with_a_remedy_that_works_and_the_daemon_lives_on(
+    home: Home, changes: dict[str, Any]
+) -> None:
+    """A newer one takes over instead; see test_hand_over."""
     home.serve()
     wire = home.connect()
-    wire.send(greeting(version="99.0"))
+    wire.send(greeting(**changes))
     error = wire.receive()["error"]
     assert error["code"] == "refused"
-    assert "99.0" in error["message"] and VERSION in error["message"]
+    assert str(changes.get("version", VERSION)) in error["message"] and VERSION in error["message"]
     assert error["details"]["alternative"] == "anydevice stop"
     with pytest.raises(EOFError):
         wire.receive()

@@ -144,13 +144,15 @@ class Echo:
         """Nothing to prepare."""
 
     async def serve(self, stream: Any, caller: Any, router: Any, options: Any) -> None:
-        """Echoes; `who` tells the caller, `slow MARK` waits to be cancelled."""
+        """Echoes; `who` tells the caller, `slow MARK` waits to be cancelled, `half` is answered without an end."""
         try:
             while True:
                 data = await stream.receive()
                 if data.startswith(b"who"):
                     said = f"{caller.principal} {caller.transport} {caller.scopes} {dict(options)}\n"
                     await stream.send(said.encode())
+                elif data.startswith(b"half"):
+                    await stream.send(b"half a line")
                 elif data.startswith(b"slow"):
                     mark = data.split()[1].decode()
                     note(mark, "started")

@@ -14,7 +14,7 @@ from anydevice_schemas.errors import AnydeviceError, CallTimeout
 from ..host import protocol, record, start
 from ..places import home_path
 from ._answer import Answer, answer_of, command_name, lost, merge
-from ._sync import GRACE
+from ._sync import FAREWELL_SECONDS, GRACE
 
 if TYPE_CHECKING:
     import anyio
@@ -24,11 +24,12 @@ Progress = Callable[[float | None, str], Awaitable[None] | None]
 
 
 class _Box:
-    """Messages for one request, in order."""
+    """Messages for one request on one connection, in order."""
 
-    def __init__(self, event: anyio.Event) -> None:
+    def __init__(self, event: anyio.Event, stream: SocketStream) -> None:
         self.messages: list[dict[str, Any]] = []
         self.event = event
+        self.stream = stream
 
 
 class AsyncHost:
@@ -85,6 +86,7 @@ class AsyncClient:
         self._start = start
         self._deadline = deadline
         self._hello = protocol.hello(protocol.CALL, "python", cwd=cwd, environ=environ)
+        self._resume: str | None = None
         self._counter = 0
         self._boxes: dict[int, _Box] = {}
         self._stream: SocketStream | None = None
@@ -134,6 +136,8 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._group is not None
+        if self._stream is not None:
+            await self._say_goodbye(self._stream)
         self._group.cancel_scope.cancel()
         group, self._group = self._group, None
         await group.__aexit__(None, None, None)
@@ -149,21 +153,30 @@ class AsyncClient:
         async with self._opening:
             if self._stream is not None:
                 return self._stream
-            # Starting a daemon blocks, so it happens in a thread; the probe's own connection is not kept.
-            probe = protocol.hello(protocol.HOST, "python")
-            greet = partial(start.greet, probe, home=self._home, start=self._start, deadline=self._deadline)
-            connection, _, _ = await anyio.to_thread.run_sync(greet)
-            connection.close()
-            try:
-                with anyio.fail_after(protocol.HELLO_DEADLINE):
-                    stream, rest = await self._greet()
-            except (OSError, anyio.EndOfStream, anyio.BrokenResourceError):  # a TimeoutError is an OSError
-                raise lost("connect") from None
-            self._stream = stream
-            self._group.start_soon(self._read, stream, rest)
-            return stream
+            until = anyio.current_time() + self._deadline
+            while True:
+                # Starting a daemon blocks, so it happens in a thread; the probe's own connection is not kept.
+                probe = protocol.hello(protocol.HOST, "python")
+                left = max(0.1, until - anyio.current_time())
+                greet = partial(start.greet, probe, home=self._home, start=self._start, deadline=left)
+                connection, _, _ = await anyio.to_thread.run_sync(greet)
+                connection.close()
+                try:
+                    greeted = await self._greet(until)
+                except (OSError, anyio.BrokenResourceError):  # a TimeoutError is an OSError
+                    raise lost("connect") from None
+                if greeted is not None:
+                    break
+                if anyio.current_time() > until:
+                    raise lost("connect")
+            self._stream, rest = greeted
+            self._group.start_soon(self._read, self._stream, rest)
+            return self._stream
 
-    async def _greet(self) -> tuple[SocketStream, bytes]:
+    async def _greet(self, until: float) -> tuple[SocketStream, bytes] | None:
+        """Says hello on a connection of its own; None when it ended without an answer, as one does whose daemon is
+        replaced by a newer version.
+        """
         import anyio
 
         found = record.read_record(self._home)
@@ -171,42 +184,73 @@ class AsyncClient:
             raise ConnectionError
         stream = await anyio.connect_unix(found["socket"])
         try:
-            await stream.send(self._hello)
-            said = b""
-            while b"\n" not in said:
-                said += await stream.receive()
-            head, _, rest = said.partition(b"\n")
-            reply = protocol.decode(head)
+            with anyio.fail_after(protocol.HELLO_DEADLINE) as scope:
+                await stream.send(protocol.resumed(self._hello, self._resume))
+                said = b""
+                while True:
+                    head, end, rest = said.partition(b"\n")
+                    if not end:
+                        said += await stream.receive()
+                        continue
+                    reply = protocol.decode(head)
+                    if "handing_over" not in reply:
+                        break
+                    scope.deadline, said = until, rest
             if not reply.get("ok"):
                 raise AnydeviceError.from_wire(reply["error"])
+        except anyio.EndOfStream:
+            await stream.aclose()
+            return None
         except BaseException:
             await stream.aclose()
             raise
+        self._resume = reply.get("resume")
         return stream, rest
+
+    async def _say_goodbye(self, stream: SocketStream) -> None:
+        import anyio
+
+        assert self._sending is not None
+        self._resume = None
+        with (
+            anyio.move_on_after(FAREWELL_SECONDS, shield=True),
+            contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError),
+        ):
+            async with self._sending:
+                await stream.send(protocol.encode({"goodbye": True}))
 
     async def _read(self, stream: SocketStream, data: bytes) -> None:
         import anyio
 
         lines = protocol.Lines(protocol.ANSWER_LIMIT)
+        last: dict[str, Any] = {}
         try:
             while True:
                 for line in lines.feed(data):
                     message = json.loads(line) if isinstance(line, bytes) else {}
+                    if "handed_over" in message:
+                        last = message
                     box = self._boxes.get(message.get("id", -1))
                     if box is not None:
                         box.messages.append(message)
                         box.event.set()
                 data = await stream.receive()
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
-            await self._dropped(stream)
+            await self._dropped(stream, last)
+            if last and self._resume is not None:
+                # The new version is there, and keeps what is ours for a while only.
+                with contextlib.suppress(AnydeviceError, RuntimeError):
+                    await self._open()
 
-    async def _dropped(self, stream: SocketStream) -> None:
+    async def _dropped(self, stream: SocketStream, last: dict[str, Any] | None = None) -> None:
+        """The connection has ended; `last` is what every request that waits on it gets to see."""
         if self._stream is stream:
             self._stream = None
         await stream.aclose()
         for box in self._boxes.values():
-            box.messages.append({})
-            box.event.set()
+            if box.stream is stream:
+                box.messages.append(last or {})
+                box.event.set()
 
     async def _request(
         self,
@@ -220,50 +264,66 @@ class AsyncClient:
     ) -> dict[str, Any]:
         import anyio
 
-        await self._open()
+        with anyio.move_on_after(grace):
+            while True:
+                answer = await self._exchange(kind, name, arguments, more or {}, progress)
+                if answer is not None:
+                    return answer
+        raise CallTimeout(f"The daemon did not say how {name} ended.", after=grace, waiting_for="daemon")
+
+    async def _exchange(
+        self, kind: str, name: str, arguments: dict[str, Any], more: dict[str, Any], progress: Progress | None
+    ) -> dict[str, Any] | None:
+        """One request on one connection; None when it was not begun there and is to be said again."""
+        import anyio
+
+        stream = await self._open()
         self._counter += 1
         request = self._counter
-        box = self._boxes[request] = _Box(anyio.Event())
+        box = self._boxes[request] = _Box(anyio.Event(), stream)
         ended = False
         try:
-            with anyio.move_on_after(grace):
-                await self._send({"id": request, kind: name, "arguments": arguments, **(more or {})}, name)
-                while True:
-                    await box.event.wait()
-                    box.event = anyio.Event()
-                    while box.messages:
-                        message = box.messages.pop(0)
-                        if "progress" in message:
-                            await _tell(progress, message["progress"])
-                            continue
-                        ended = True
-                        if not message:
-                            raise lost(name)
-                        if "error" in message:
-                            raise AnydeviceError.from_wire(message["error"])
-                        found: dict[str, Any] = message["answer" if kind == "call" else "result"]
-                        return found
-            raise CallTimeout(f"The daemon did not say how {name} ended.", after=grace, waiting_for="daemon")
+            await self._send(stream, {"id": request, kind: name, "arguments": arguments, **more})
+            while True:
+                await box.event.wait()
+                box.event = anyio.Event()
+                while box.messages:
+                    message = box.messages.pop(0)
+                    if "progress" in message:
+                        await _tell(progress, message["progress"])
+                        continue
+                    ended = True
+                    if "handed_over" in message:
+                        return None
+                    if not message:
+                        raise lost(name)
+                    if "error" in message:
+                        raise AnydeviceError.from_wire(message["error"])
+                    found: dict[str, Any] = message["answer" if kind == "call" else "result"]
+                    return found
         finally:
             del self._boxes[request]
-            if not ended and self._stream is not None:
+            if not ended and self._stream is stream:
                 # Cancelled, or given up: the daemon must not go on for nobody.
-                with anyio.CancelScope(shield=True), contextlib.suppress(AnydeviceError):
-                    await self._send({"cancel": request}, name)
+                with anyio.CancelScope(shield=True):
+                    await self._send(stream, {"cancel": request})
 
-    async def _send(self, message: dict[str, Any], name: str) -> None:
-        """Sends one message, whole: half a line would spoil the connection for every task."""
+    async def _send(self, stream: SocketStream, message: dict[str, Any]) -> None:
+        """Sends one message, whole: half a line would spoil the connection for every task.
+
+        A connection that has ended is noticed by its reader, which tells everybody who waits on it.
+        """
         import anyio
 
         assert self._sending is not None
-        stream = await self._open()
         async with self._sending:
             try:
                 with anyio.CancelScope(shield=True), anyio.fail_after(protocol.HELLO_DEADLINE):
                     await stream.send(protocol.encode(message))
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError, TimeoutError):
+            except TimeoutError:
                 await self._dropped(stream)
-                raise lost(name) from None
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return
 
 
 async def _tell(progress: Progress | None, message: dict[str, Any]) -> None:

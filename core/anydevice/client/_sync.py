@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import select
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import TracebackType
@@ -22,14 +24,22 @@ Progress = Callable[[float | None, str], None]
 GRACE = 5.0
 """Seconds beyond a call's deadline that the daemon has to say how it ended."""
 
+FAREWELL_SECONDS = 0.5
+
 
 class _Link:
-    """One connection, shared by the threads of a client: whoever waits first reads for all."""
+    """One connection, shared by the threads of a client: whoever waits first reads for all.
+
+    Attributes:
+        dead: It has ended.
+        handed_over: And what was not answered on it was not begun: the daemon has been replaced by a newer version.
+    """
 
     def __init__(self, connection: socket.socket, reply: dict[str, Any], rest: bytes) -> None:
         self.connection = connection
         self.reply = reply
         self.dead = False
+        self.handed_over = False
         self.reading = False
         self.boxes: dict[int, list[dict[str, Any]]] = {}
         self.changed = threading.Condition()
@@ -97,15 +107,26 @@ class _Link:
             if not isinstance(message, dict):
                 self.dead = True  # what follows cannot be trusted
                 return
+            if "handed_over" in message:
+                self.handed_over = self.dead = True
+                return
             box = self.boxes.get(message.get("id", -1))
             if box is not None:
                 box.append(message)
 
-    def close(self) -> None:
-        """Ends the connection; whoever waits on it is told."""
+    def close(self, *, goodbye: bool = False) -> None:
+        """Ends the connection; whoever waits on it is told.
+
+        Args:
+            goodbye: Say that nobody comes back for what belongs to it.
+        """
         with self.changed:
-            self.dead = True
+            before, self.dead = self.dead, True
             self.changed.notify_all()
+        if goodbye and not before:
+            with contextlib.suppress(OSError):  # it then waits for us a while, and no longer
+                self.connection.settimeout(FAREWELL_SECONDS)
+                self.connection.sendall(protocol.encode({"goodbye": True}))
         with contextlib.suppress(OSError):  # the daemon was faster
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
@@ -153,7 +174,8 @@ class Client:
     """A connection to the daemon; every command of the catalogue is a method.
 
     May be shared by threads: calls run beside one another. After the daemon went away, the call that ran raises
-    `ConnectionLost` and the next one connects anew.
+    `ConnectionLost` and the next one connects anew, as the same caller: its sessions are its own again. A daemon that
+    is replaced by a newer version is not noticed.
 
     Args:
         home: The home folder; `ANYDEVICE_HOME`, else `~/.anydevice`, when None.
@@ -185,9 +207,13 @@ class Client:
         self._start = start
         self._deadline = deadline
         self._hello = protocol.hello(conversation, transport, cwd=cwd, environ=environ)
+        self._resume: str | None = None
         self._opening = threading.Lock()
         self._counter = 0
         self._link: _Link | None = None
+        self._current: list[_Link] = []
+        # A program that ends, or forgets its client, keeps no device from the next one.
+        self._farewell = weakref.finalize(self, _say_goodbye, self._current, os.getpid())
         self.host = Host(partial(self._request, "host"))
         self._open()
 
@@ -233,8 +259,10 @@ class Client:
     def disconnect(self) -> None:
         """Ends the connection, and with it its implicit sessions. (`close` is a command.)"""
         link, self._link = self._link, None
+        self._current.clear()
         if link is not None:
-            link.close()
+            link.close(goodbye=self._resume is not None)
+        self._resume = None
 
     def __enter__(self) -> Client:
         return self
@@ -249,8 +277,11 @@ class Client:
             if self._link is None or not self._link.alive():
                 if self._link is not None:
                     self._link.close()
-                greeted = start.greet(self._hello, home=self._home, start=self._start, deadline=self._deadline)
+                hello = protocol.resumed(self._hello, self._resume)
+                greeted = start.greet(hello, home=self._home, start=self._start, deadline=self._deadline)
                 self._link = _Link(*greeted)
+                self._resume = greeted[1].get("resume")
+                self._current[:] = [self._link] if self._resume is not None else []
             return self._link
 
     def _request(
@@ -264,14 +295,43 @@ class Client:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """One request and its end: the answer of a call, the result of an operation."""
-        link = self._open()
+        while True:
+            link = self._open()
+            try:
+                return self._exchange(link, kind, name, arguments, more or {}, until, progress)
+            except ConnectionError:
+                link.close()
+                if not link.handed_over:
+                    raise lost(name) from None
+
+    def _exchange(  # noqa: PLR0917 - private, called once
+        self,
+        link: _Link,
+        kind: str,
+        name: str,
+        arguments: dict[str, Any],
+        more: dict[str, Any],
+        until: float | None,
+        progress: Progress | None,
+    ) -> dict[str, Any]:
+        """One request on one connection.
+
+        Raises:
+            ConnectionError: The connection ended before the answer came.
+        """
         with link.changed:
             self._counter += 1
             request = self._counter
             link.boxes[request] = []
         ended = False
         try:
-            link.send({"id": request, kind: name, "arguments": arguments, **(more or {})})
+            try:
+                link.send({"id": request, kind: name, "arguments": arguments, **more})
+            except ConnectionError:
+                # What came before the end says whether the request is to be said again.
+                while link.next(request, time.monotonic() + FAREWELL_SECONDS) is not None:
+                    pass
+                raise
             while True:
                 message = link.next(request, until)
                 if message is None:
@@ -287,8 +347,7 @@ class Client:
                 return found
         except ConnectionError:
             ended = True
-            link.close()
-            raise lost(name) from None
+            raise
         finally:
             with link.changed:
                 del link.boxes[request]
@@ -298,6 +357,13 @@ class Client:
                     link.send({"cancel": request})
                 except OSError:
                     link.close()
+
+
+def _say_goodbye(current: list[_Link], process: int) -> None:
+    """Ends the connection of a client that is gone; not in a fork of its process, whose connection it is not."""
+    if os.getpid() == process:
+        for link in current:
+            link.close(goodbye=True)
 
 
 def connect(**options: Any) -> Client:

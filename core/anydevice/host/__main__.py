@@ -15,7 +15,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--detach", action="store_true", help="go on in a process of its own and log to the file")
     parser.add_argument("--idle", type=float, help="seconds without use after which it ends; 0 = never")
     parser.add_argument("--ready-fd", type=int, help="descriptor that gets one line of JSON once it is up or failed")
+    parser.add_argument("--check", action="store_true", help="only tell, as one line of JSON, whether it would start")
+    parser.add_argument("--took-over", type=int, metavar="FD", help="descriptor of what an earlier version left")
     options = parser.parse_args(argv)
+    if options.check:
+        return check()
+    if options.took_over is not None:
+        return run(detached=True, took_over=options.took_over)
     if options.detach:
         # The first child of a session leader, in a session of its own: no terminal, and nobody's zombie.
         if os.fork():
@@ -24,13 +30,32 @@ def main(argv: list[str] | None = None) -> int:
     return run(detached=options.detach, idle=options.idle, ready_fd=options.ready_fd)
 
 
-def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = None) -> int:
+def check() -> int:
+    """Tells an earlier version whether this one would start, and could take over from it."""
+    said: dict[str, Any] = {"ok": True, "reason": ""}
+    try:
+        import anydevice
+
+        from ..settings import Settings
+        from . import daemon, succession  # noqa: F401 - whether it can be imported is the question
+
+        said |= {"version": anydevice.__version__, "format": succession.FORMAT}
+        Settings.load()
+    except Exception as error:  # the answer to the question
+        said |= {"ok": False, "reason": f"{type(error).__name__}: {error}"}
+    sys.stdout.write(json.dumps({"version": "", "format": 0} | said) + "\n")
+    return 0
+
+
+def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = None, took_over: int | None = None) -> int:
     """Runs the daemon in this process.
 
     Args:
         detached: Log to the file, in JSON; else to stderr, for a person.
         idle: See `daemon.serve`.
         ready_fd: Descriptor for the line that says it is up, or why not.
+        took_over: Descriptor of what the version left that ran in this process before; it says whether to log to
+            the file.
     """
     ready = _Ready(ready_fd)
     try:
@@ -41,7 +66,12 @@ def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = Non
 
         from ..settings import Settings, private_folder
         from . import daemon, logs, record
+        from .place import AlreadyRunning
+        from .succession import Heritage
 
+        heritage = Heritage.load(took_over) if took_over is not None else None
+        if heritage is not None:
+            detached = heritage.detached
         logs.configure(readable=not detached)
         settings = Settings.load()
         logfile = None
@@ -55,11 +85,11 @@ def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = Non
 
     async def serve() -> None:
         asyncio.get_running_loop().set_exception_handler(logs.loop_fault)
-        await daemon.serve(settings, idle=idle, logfile=logfile, ready=ready.up)
+        await daemon.serve(settings, idle=idle, logfile=logfile, ready=ready.up, heritage=heritage)
 
     try:
         anyio.run(serve, backend="asyncio")
-    except daemon.AlreadyRunning as error:
+    except AlreadyRunning as error:
         ready.up()
         if not detached:
             sys.stderr.write(f"anydevice: {error}\n")

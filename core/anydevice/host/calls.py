@@ -39,7 +39,12 @@ MAX_RUNNING = 64
 """Requests of one connection that may run at once."""
 
 MAX_DEADLINE = 86400.0
-_REQUEST = {"call": {"id", "call", "arguments", "deadline"}, "host": {"id", "host", "arguments"}, "cancel": {"cancel"}}
+_REQUEST = {
+    "call": {"id", "call", "arguments", "deadline"},
+    "host": {"id", "host", "arguments"},
+    "cancel": {"cancel"},
+    "goodbye": {"goodbye"},
+}
 RequestId = int | str
 
 
@@ -90,11 +95,14 @@ class Conversation:
                 request_id = given
             kind = next((kind for kind in _REQUEST if kind in message), None)
             if kind is None:
-                raise _bad("request", "one with `call`, `host` or `cancel`")
+                raise _bad("request", "one with `call`, `host`, `cancel` or `goodbye`")
             if unknown := sorted(set(message) - _REQUEST[kind]):
                 raise _bad(unknown[0][:60], f"one of {', '.join(sorted(_REQUEST[kind]))}")
             if kind == "cancel":
                 self._cancel(message["cancel"])
+                return
+            if kind == "goodbye":
+                self.stream.goodbye = True
                 return
             self._start(kind, request_id, message, group)
         except AnydeviceError as error:
@@ -179,6 +187,15 @@ class Conversation:
         error: AnydeviceError
         if asked:
             error = CallCancelled("The call was cancelled.", by="caller", retryable=reads, may_have_acted=not reads)
+        elif self.daemon.handing_over:
+            error = ConnectionLost(
+                "The daemon was replaced by a newer version while the call ran, and did not wait any longer.",
+                restarted=True,
+                may_have_acted=not reads,
+                hint="Repeat the call."
+                if reads
+                else "Look at the device first (snapshot, appstate): the call may have acted.",
+            )
         elif self.daemon.stopping:
             error = ConnectionLost(
                 "The daemon was stopped while the call ran.", restarted=False, may_have_acted=not reads

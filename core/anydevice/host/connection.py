@@ -6,7 +6,7 @@ import difflib
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -21,6 +21,7 @@ from ..places import travels
 from . import protocol, record
 from .calls import Conversation
 from .stream import HostStream
+from .versions import newer
 
 if TYPE_CHECKING:
     from ..facade import Facade
@@ -39,14 +40,25 @@ _SCOPES: dict[str, list[Scope]] = {
 
 @dataclass(slots=True)
 class ConnectionInfo:
-    """What the daemon's status says of a connection; `running` counts its calls."""
+    """What the daemon's status says of a connection; `running` counts its calls.
+
+    Attributes:
+        stream: Its bytes.
+        scope: Cancelled to end what runs on it.
+        caller: Who is on it.
+        resume: The token by which it may come back.
+    """
 
     connection: str
     what: str
     transport: Transport
     cwd: str | None
     since: float
+    stream: HostStream
+    caller: Caller
+    resume: str | None = None
     running: int = 0
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     def to_wire(self) -> dict[str, Any]:
         """As status shows it."""
@@ -67,6 +79,21 @@ class Greeting:
     caller: Caller
     options: Mapping[str, Any]
     facade: Facade | None
+    resume: str | None = None
+
+
+class Newer(Exception):
+    """A hello of a newer version: this daemon is to be replaced by it.
+
+    Attributes:
+        version: The client's.
+        python: The interpreter that has it.
+    """
+
+    def __init__(self, version: str, python: str) -> None:
+        super().__init__(version)
+        self.version = version
+        self.python = python
 
 
 async def serve_connection(daemon: Daemon, raw: SocketStream) -> None:
@@ -105,7 +132,13 @@ async def _greet(daemon: Daemon, raw: SocketStream, stream: HostStream) -> Greet
                 reason="the socket's peer is another user",
                 alternative="Start a daemon of your own: anydevice serve",
             )
-        greeting = read_hello(daemon, line, uid)
+        try:
+            if daemon.handing_over:
+                await _wait_for_successor(daemon, stream)
+            greeting = read_hello(daemon, line, uid)
+        except Newer as asked:
+            await stream.send(protocol.encode({"handing_over": {"version": asked.version}}))
+            raise await daemon.succession.by(asked.version, asked.python) from None
     except TimeoutError:
         late = CallTimeout("No hello came.", after=protocol.HELLO_DEADLINE, waiting_for="hello")
         await stream.send(protocol.encode({"ok": False, "error": late.to_wire()}))
@@ -120,16 +153,25 @@ async def _greet(daemon: Daemon, raw: SocketStream, stream: HostStream) -> Greet
         "pid": os.getpid(),
         "catalogue": daemon.published.digest,
     }
+    if greeting.resume is not None:
+        reply["resume"] = greeting.resume
     await stream.send(protocol.encode(reply))
     return greeting
+
+
+async def _wait_for_successor(daemon: Daemon, stream: HostStream) -> None:
+    """A client that comes while the daemon is being replaced waits; returns when it was not replaced after all."""
+    await stream.send(protocol.encode({"handing_over": {}}))
+    await daemon.succession.over()
 
 
 def read_hello(daemon: Daemon, line: bytes, uid: int) -> Greeting:
     """Judges the first line of a client.
 
     Raises:
+        Newer: It comes from a newer version, which is to take over.
         InvalidArgument: It is no hello of this protocol.
-        Refused: It comes from another version, or over a transport that may not ask for this.
+        Refused: It comes from an older version, or over a transport that may not ask for this.
         Unsupported: There is no such facade.
     """
     try:
@@ -139,11 +181,13 @@ def read_hello(daemon: Daemon, line: bytes, uid: int) -> Greeting:
     what = message.get("hello")
     if not isinstance(what, str):
         raise _bad("hello", '"call", "host" or the name of a facade')
-    if what != protocol.HOST:
-        _same_version(message)
-    transport = message.get("transport")
+    transport, principal = message.get("transport"), f"uid:{uid}"
     if transport not in _SCOPES:
         raise _bad("transport", " or ".join(_SCOPES))
+    earlier = None
+    if what != protocol.HOST:
+        earlier = daemon.resuming.find(message.get("resume"), principal, transport)
+        _same_version(message, resumed=earlier is not None)
     cwd, env, options = message.get("cwd"), message.get("env", {}), message.get("options", {})
     if not (cwd is None or (isinstance(cwd, str) and os.path.isabs(cwd) and len(cwd) <= 4096)):
         raise _bad("cwd", "an absolute path")
@@ -158,22 +202,40 @@ def read_hello(daemon: Daemon, line: bytes, uid: int) -> Greeting:
     if what not in (protocol.CALL, protocol.HOST):
         facade = _facade(daemon, what, options)
     caller = Caller(
-        principal=f"uid:{uid}",
+        principal=principal,
         transport=transport,
-        connection=secrets.token_hex(8),
+        connection=earlier or secrets.token_hex(8),
         cwd=cwd,
         env=env,
         scopes=_SCOPES[transport],
     )
-    return Greeting(what, caller, options, facade)
+    resume: str | None = message["resume"] if earlier is not None else None
+    if resume is None and what != protocol.HOST:
+        resume = daemon.resuming.issue(caller)
+    elif resume is not None:
+        daemon.resuming.remember(resume, caller)
+    return Greeting(what, caller, options, facade, resume)
 
 
-def _same_version(message: Mapping[str, Any]) -> None:
-    theirs, mine = message.get("version"), anydevice.__version__
-    if theirs == mine and message.get("protocol") == protocol.PROTOCOL:
+def _same_version(message: Mapping[str, Any], *, resumed: bool) -> None:
+    """Whether this client may come in: one of this version, or one that was in before the daemon was replaced."""
+    theirs, mine, spoken = message.get("version"), anydevice.__version__, message.get("protocol")
+    if spoken == protocol.PROTOCOL and (theirs == mine or (resumed and newer(mine, str(theirs)))):
         return
-    raise Refused(
-        f"The daemon that runs is version {mine} and this client is version {str(theirs)[:40]}.",
+    python = message.get("python")
+    if not (isinstance(python, str) and os.path.isabs(python)):
+        raise other_version(theirs)
+    if isinstance(spoken, int) and spoken >= protocol.PROTOCOL and newer(theirs, mine):
+        raise Newer(str(theirs), python)
+    raise other_version(theirs)
+
+
+def other_version(theirs: object, why: str = "") -> Refused:
+    """The refusal of a client that this daemon does not serve, and is not replaced by."""
+    mine = anydevice.__version__
+    message = f"The daemon that runs is version {mine} and this client is version {str(theirs)[:40]}."
+    return Refused(
+        f"{message} It could not hand over: {why}." if why else message,
         reason="another version",
         alternative="anydevice stop",
         hint="Run: anydevice stop ; then repeat the call, which starts a daemon of your version. "
@@ -207,25 +269,50 @@ def _facade(daemon: Daemon, name: str, options: Mapping[str, Any]) -> Facade:
 
 async def _serve(daemon: Daemon, stream: HostStream, greeting: Greeting) -> None:
     caller = greeting.caller
-    info = ConnectionInfo(caller.connection, greeting.what, caller.transport, caller.cwd, anyio.current_time())
+    info = ConnectionInfo(
+        caller.connection, greeting.what, caller.transport, caller.cwd, anyio.current_time(), stream, caller,
+        greeting.resume,
+    )  # fmt: skip
+    earlier = daemon.connections.get(caller.connection)
     daemon.connections[caller.connection] = info
+    daemon.router.services.sessions.connection_here(caller.connection)
+    if earlier is not None:
+        earlier.scope.cancel()  # its client is the one that has just come back
     daemon.active()
     try:
-        if greeting.facade is None:
-            await Conversation(daemon, stream, caller, info).run(calls=greeting.what == protocol.CALL)
-        else:
-            await stream.while_wanted(greeting.facade.serve, stream, caller, daemon.router, greeting.options)
+        with info.scope:
+            if daemon.handing_over:
+                stream.pause()
+            if greeting.facade is None:
+                await Conversation(daemon, stream, caller, info).run(calls=greeting.what == protocol.CALL)
+            else:
+                await stream.while_wanted(greeting.facade.serve, stream, caller, daemon.router, greeting.options)
     finally:
-        del daemon.connections[caller.connection]
-        daemon.active()
         with anyio.CancelScope(shield=True):
-            await _free(daemon, caller)
+            await _leave(daemon, info, answered=greeting.facade is None or not info.scope.cancelled_caught)
 
 
-async def _free(daemon: Daemon, caller: Caller) -> None:
-    """Ends the connection's own sessions, and lets go of devices nobody has a session on any more."""
+async def _leave(daemon: Daemon, info: ConnectionInfo, *, answered: bool) -> None:
+    """The connection has ended: for ever, for a moment, or because the daemon is being replaced."""
+    if daemon.connections.get(info.connection) is info:
+        del daemon.connections[info.connection]
+    daemon.active()
+    if daemon.handing_over and info.stream.paused and not info.stream.gone():
+        if answered:
+            await info.stream.send(protocol.HANDED_OVER)
+        daemon.succession.left.append(info.caller)
+        return
+    await free(daemon, info.caller, clean=info.stream.goodbye or daemon.stopping)
+
+
+async def free(daemon: Daemon, caller: Caller, *, clean: bool) -> None:
+    """Ends the connection's own sessions, and lets go of devices nobody has a session on any more.
+
+    Args:
+        clean: The client does not come back; else its sessions wait for it a while.
+    """
     services = daemon.router.services
-    for session in services.sessions.end_connection(caller.connection):
+    for session in services.sessions.connection_gone(caller.connection, clean=clean):
         log.info("session_ended", session=session.name, device=session.device_key, why="connection ended")
         if not services.sessions.of_device(session.device_key):
             await services.connections.drop(session.device_key)

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import anyio
 import anyio.to_thread
 import structlog
-from anyio.abc import SocketListener, TaskGroup, TaskStatus
+from anyio.abc import SocketAttribute, SocketListener, TaskGroup, TaskStatus
 
 import anydevice
-from anydevice_schemas.errors import UpstreamUnavailable
 
 from ..assembly import open_router
 from ..discovery import describe
 from ..facade import Facade
+from ..kit.patience import in_time
 from ..router import Router
 from ..settings import Settings, private_folder
 from . import record
 from .connection import ConnectionInfo, serve_connection
 from .logs import LogFile
+from .place import Place, listen_on, take_lock
 from .published import Published
+from .resuming import Resuming
 from .stream import HostStream
+from .succession import Heritage, Succession, take_up
 
 log = structlog.get_logger("anydevice.host.daemon")
-
-LOCK_WAIT = 20.0
-"""Seconds a new daemon waits for an earlier one that is still closing its devices."""
 
 STOP_DEADLINE = 30.0
 """Seconds a stop may take before the process ends regardless."""
@@ -44,17 +41,8 @@ LAST_WORDS = 1.0
 
 HOUSEKEEPING = 2.0
 
-
-class AlreadyRunning(Exception):
-    """A daemon of this home folder runs and answers.
-
-    Attributes:
-        pid: Its process.
-    """
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(f"a daemon runs already (process {pid})")
-        self.pid = pid
+FACADES_DEADLINE = 5.0
+"""Seconds a plugin may take to bring its facades."""
 
 
 class Daemon:
@@ -62,17 +50,23 @@ class Daemon:
 
     Attributes:
         router: Takes the calls.
+        place: Where it is found.
         published: The catalogue as clients see it.
         facades: By the word a client says hello with.
         connections: Those that said hello, by their id; `streams` are all that are open.
         started: When it came up, on the event loop's clock; `started_at` is the same in UTC, ISO 8601.
         idle: Seconds without connections and sessions after which it ends itself; 0 = never.
         stopping: Set once it is on its way out; `watchdog` then ends the process if that takes too long.
+        handing_over: Set while a newer version takes over; nothing new is begun then.
+        resuming: Connections that may come back.
+        detached: Whether it logs to the file.
     """
 
-    def __init__(self, router: Router, *, idle: float) -> None:
+    def __init__(self, router: Router, place: Place, *, idle: float, detached: bool) -> None:
         self.router = router
+        self.place = place
         self.idle = idle
+        self.detached = detached
         self.published = Published(router.services.catalogue, router.services.settings.data_dir)
         self.facades = find_facades(router)
         self.connections: dict[str, ConnectionInfo] = {}
@@ -80,9 +74,15 @@ class Daemon:
         self.started = anyio.current_time()
         self.started_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.stopping = False
+        self.handing_over = False
+        self.succession = Succession(self)
+        self.resuming = Resuming(router.services.sessions.ledger)
         self.watchdog: threading.Timer | None = None
         self._stop = anyio.Event()
         self._active = self.started
+        self._group: TaskGroup | None = None
+        self._listener: SocketListener | None = None
+        self._accepting: list[anyio.CancelScope] = []
 
     def active(self) -> None:
         """Something was asked: the idle time starts anew."""
@@ -96,12 +96,13 @@ class Daemon:
             log.info("stopping", reason=reason)
             self._stop.set()
 
-    async def run(self, listener: SocketListener, logfile: LogFile | None, place: Place) -> None:
+    async def run(self, listener: SocketListener, logfile: LogFile | None) -> None:
         """Serves connections until `stop`."""
         async with anyio.create_task_group() as group:
+            self._group = group
             await group.start(self._on_signals)
             group.start_soon(self._keep_house, logfile)
-            group.start_soon(self._keep_place, place, group)
+            group.start_soon(self._keep_place)
             group.start_soon(self._prepare)
             group.start_soon(self._accept, listener)
             await self._stop.wait()
@@ -109,9 +110,30 @@ class Daemon:
                 stream.hurry(LAST_WORDS)
             group.cancel_scope.cancel()
 
+    def stop_listening(self) -> int:
+        """Accepts nothing more; returns a descriptor on which whoever connects waits from now on."""
+        assert self._listener is not None
+        handle = os.dup(self._listener.extra(SocketAttribute.raw_socket).fileno())
+        for scope in self._accepting:
+            scope.cancel()
+        return handle
+
+    async def listen_again(self, handle: int) -> None:
+        """Takes up what `stop_listening` left."""
+        assert self._group is not None
+        os.set_inheritable(handle, False)
+        self._group.start_soon(self._accept, await listen_on(handle))
+
     async def _accept(self, listener: SocketListener) -> None:
-        async with listener:
-            await listener.serve(lambda stream: serve_connection(self, stream))
+        self._listener = listener
+        with anyio.CancelScope() as scope:
+            self._accepting.append(scope)
+            try:
+                async with listener:
+                    # In the daemon's own group: connections outlive the listening when the daemon is handed over.
+                    await listener.serve(lambda stream: serve_connection(self, stream), self._group)
+            finally:
+                self._accepting.remove(scope)
 
     async def _on_signals(self, *, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
@@ -140,10 +162,13 @@ class Daemon:
                 self.stop(f"idle for {self.idle:g} s")
             await anyio.sleep(min(HOUSEKEEPING, self.idle / 4) if self.idle else HOUSEKEEPING)
 
-    async def _keep_place(self, place: Place, group: TaskGroup) -> None:
+    async def _keep_place(self) -> None:
         """Stays reachable: a cleaner of temporary files, or a hand, may take the record or the socket away."""
+        place = self.place
         while True:
             await anyio.sleep(HOUSEKEEPING)
+            if self.handing_over:
+                continue
             try:
                 if not place.held():
                     # Another daemon may have the folder by now; two must not drive the same devices.
@@ -152,7 +177,8 @@ class Daemon:
                 if place.say_again("ready"):
                     log.warning("record_restored")
                 if not place.open():
-                    group.start_soon(self._accept, await place.listen())
+                    assert self._group is not None
+                    self._group.start_soon(self._accept, await place.listen())
                     log.warning("socket_restored", socket=place.socket)
             except OSError as error:
                 log.warning("place_not_restored", reason=describe(error))
@@ -169,60 +195,6 @@ class Daemon:
                 log.info("facade_prepared", facade=name, ms=round((anyio.current_time() - started) * 1000))
 
 
-class Place:
-    """Where a daemon is found: its lock, its record, its socket.
-
-    Attributes:
-        home: The home folder.
-        lock: The lock file, open and held.
-        socket: Path of the socket.
-    """
-
-    def __init__(self, home: str, lock: int, socket: str) -> None:
-        self.home = home
-        self.lock = lock
-        self.socket = socket
-
-    def held(self) -> bool:
-        """Whether the lock that is held is still the one others would ask for."""
-        try:
-            there = os.stat(os.path.join(record.run_path(self.home), record.LOCK))
-        except OSError:
-            return False
-        return os.path.samestat(there, os.fstat(self.lock))
-
-    def say(self, state: str) -> None:
-        """Writes the record."""
-        own: dict[str, Any] = {
-            "pid": os.getpid(),
-            "started": record.process_start(os.getpid()),
-            "version": anydevice.__version__,
-            "socket": self.socket,
-            "state": state,
-            "python": sys.executable,
-        }
-        record.write_record(self.home, own)
-
-    def say_again(self, state: str) -> bool:
-        """Writes the record if it is not ours any more; returns whether it was not."""
-        found = record.read_record(self.home)
-        if found is not None and found["pid"] == os.getpid():
-            return False
-        self.say(state)
-        return True
-
-    def open(self) -> bool:
-        """Whether the socket is where it was."""
-        return os.path.exists(self.socket)
-
-    async def listen(self) -> SocketListener:
-        """Listens at the socket."""
-        record.socket_path(self.home)  # its folder may be a temporary one
-        listener = await anyio.create_unix_listener(self.socket, mode=0o600)
-        assert isinstance(listener, SocketListener)
-        return listener
-
-
 def find_facades(router: Router) -> dict[str, Facade]:
     """The facades of all plugins by name; the first keeps a name, a later one is logged."""
     found: dict[str, Facade] = {}
@@ -232,7 +204,7 @@ def find_facades(router: Router) -> dict[str, Facade]:
     for plugin_name, plugin in manager.list_name_plugin():
         others = [other for other in manager.get_plugins() if other is not plugin]
         try:
-            brought = manager.subset_hook_caller("anydevice_facades", others)()
+            brought = in_time(manager.subset_hook_caller("anydevice_facades", others), FACADES_DEADLINE)
             for facade in (facade for some in brought for facade in some or ()):
                 if facade.name in found:
                     log.warning("facade_name_taken", facade=facade.name, plugin=plugin_name)
@@ -249,6 +221,7 @@ async def serve(
     idle: float | None = None,
     logfile: LogFile | None = None,
     ready: Callable[[], None] | None = None,
+    heritage: Heritage | None = None,
 ) -> None:
     """Runs the daemon of a home folder until it is stopped, by signal, by request, or by idleness.
 
@@ -257,6 +230,7 @@ async def serve(
         idle: Seconds without connections and sessions after which it ends; 0 = never; the setting when None.
         logfile: Rotated while it runs.
         ready: Called once calls are taken.
+        heritage: What the version left that this one replaces, in this very process.
 
     Raises:
         AlreadyRunning: Another one runs and answers.
@@ -266,22 +240,28 @@ async def serve(
     """
     home = str(settings.home)
     await anyio.to_thread.run_sync(private_folder, settings.run_dir)
-    place = Place(home, await _lock(home), record.socket_path(home))
+    place = Place(home, await take_lock(home) if heritage is None else heritage.lock, record.socket_path(home))
     path = place.socket
     try:
-        listener = await place.listen()
+        listener = await place.listen() if heritage is None else await listen_on(heritage.listener)
         place.say("starting")
         daemon: Daemon | None = None
         try:
             async with listener, open_router(settings) as router:
-                daemon = Daemon(router, idle=settings.host_idle if idle is None else idle)
+                if heritage is not None:
+                    await take_up(router, heritage.backends)
+                    idle = heritage.idle
+                limit = settings.host_idle if idle is None else idle
+                daemon = Daemon(router, place, idle=limit, detached=logfile is not None)
                 # Written before anybody hears its digest, so that a client's own copy is never needed.
                 await anyio.to_thread.run_sync(daemon.published.write)
                 place.say("ready")
                 log.info("ready", pid=os.getpid(), version=anydevice.__version__, socket=path)
+                if heritage is not None:
+                    log.info("handed_over", before=heritage.version, version=anydevice.__version__)
                 if ready is not None:
                     ready()
-                await daemon.run(listener, logfile, place)
+                await daemon.run(listener, logfile)
                 place.say("stopping")
         finally:
             if daemon is not None and daemon.watchdog is not None:
@@ -293,36 +273,6 @@ async def serve(
         record.remove_record(home, os.getpid())
         os.close(place.lock)
         log.info("stopped", pid=os.getpid())
-
-
-async def _lock(home: str) -> int:
-    """Takes the lock that makes this the only daemon; waits for one that is on its way out."""
-    handle = os.open(os.path.join(record.run_path(home), record.LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    until = time.monotonic() + LOCK_WAIT
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return handle
-            except BlockingIOError:
-                pass
-            found = record.read_record(home)
-            if found is not None and record.lives(found):
-                with suppress(OSError):
-                    record.connect(found["socket"], timeout=1.0).close()
-                    raise AlreadyRunning(found["pid"])
-            if time.monotonic() > until:
-                pid = found["pid"] if found is not None else 0
-                raise UpstreamUnavailable(
-                    f"Another daemon (process {pid}) neither answers nor ends.",
-                    upstream="daemon",
-                    enable_hint="anydevice stop --force",
-                    hint="Run: anydevice stop --force ; then repeat.",
-                )
-            await anyio.sleep(0.05)
-    except BaseException:
-        os.close(handle)
-        raise
 
 
 def _end_anyway() -> threading.Timer:

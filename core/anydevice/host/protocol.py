@@ -1,8 +1,18 @@
 """The wire between a daemon and its clients: one JSON object a line, over a local socket.
 
-    -> {"hello": "call", "version": "0.1.0", "protocol": 1, "transport": "cli", "cwd": …, "env": {…}, "options": {…}}
-    <- {"ok": true, "version": "0.1.0", "protocol": 1, "pid": 4711, "catalogue": "<digest>"}
+    -> {"hello": "call", "version": "0.1.0", "protocol": 1, "transport": "stdio", "cwd": …, "env": {…},
+        "options": {…}, "python": "/…/bin/python", "resume": "<token>"}
+    <- {"ok": true, "version": "0.1.0", "protocol": 1, "pid": 4711, "catalogue": "<digest>", "resume": "<token>"}
                                        or {"ok": false, "error": {code, message, …}} and the connection ends
+
+A client that lost its daemon says the token of its last reply in its next hello (`resume`), and is the same
+connection again: its sessions are where it left them. The command line has no token, and needs none.
+
+A client of a newer version makes the daemon replace itself by that version, run by the client's `python`. It is told
+``{"handing_over": {…}}`` at once; then either its connection ends, because the new daemon has taken over and is to be
+greeted anew, or the reply comes after all. Connections that were open meanwhile are ended after
+``{"handed_over": true}``: every request the daemon had read is answered by then, any other has not been begun and is
+said again to the new daemon.
 
 What follows depends on the word in `hello`:
 
@@ -12,6 +22,7 @@ What follows depends on the word in `hello`:
         <- {"id": 1, "progress": {"done": 0.4, "message": "…"}}        any number of times
         <- {"id": 1, "answer": {"ok": true, …}}                        exactly once
         -> {"cancel": 1}                                               its answer still comes, and says so
+        -> {"goodbye": true}                                           the client does not come back
         -> {"id": 2, "host": "status"}                                 asks the daemon itself
         <- {"id": 2, "result": {…}}                                    or {"id": 2, "error": {…}}
 
@@ -27,6 +38,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import anydevice
 
@@ -48,6 +60,12 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 
 HELLO_DEADLINE = 8.0
 """Seconds either side waits for the other's first line."""
+
+HAND_OVER_DEADLINE = 20.0
+"""Seconds that what runs in a daemon gets to end before it is replaced by a newer version."""
+
+HANDED_OVER = b'{"handed_over":true}\n'
+"""The last line of a connection whose daemon is replaced (see above)."""
 
 
 class LineTooLong(ValueError):
@@ -153,5 +171,11 @@ def hello(
             "cwd": cwd,
             "env": call_environment(os.environ if environ is None else environ),
             "options": dict(options or {}),
+            "python": sys.executable,
         }
     )
+
+
+def resumed(line: bytes, token: str | None) -> bytes:
+    """A hello that is to go on with an earlier connection; the hello itself without a token."""
+    return line if token is None else encode(decode(line) | {"resume": token})

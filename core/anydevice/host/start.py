@@ -13,7 +13,7 @@ import select
 import sys
 import time
 
-from ..places import HOME_VARIABLE, home_path, make_private, travels
+from ..places import DESKTOP_ENVIRONMENT, HOME_VARIABLE, home_path, make_private, travels
 from . import protocol, record
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ def greet(
         The socket (blocking, without timeout), the daemon's reply, and bytes that came right after it.
 
     Raises:
-        AnydeviceError: Whatever the daemon refuses the hello with (`refused`: another version).
+        AnydeviceError: Whatever the daemon refuses the hello with (`refused`: an older version, or one that this
+            one could not take over from).
         UpstreamUnavailable: No daemon runs and `start` is False, or it could not be started.
         CallTimeout: A daemon runs and does not answer.
     """
@@ -53,8 +54,8 @@ def greet(
         connection = _try(found["socket"]) if found is not None else None
         if found is not None and connection is not None:
             # A daemon that is still starting answers when it is up; one that is up answers at once.
-            patience = until if found.get("state") == "starting" else time.monotonic() + protocol.HELLO_DEADLINE
-            reply = _ask(connection, line, min(until, patience), found)
+            patience = until if _on_its_way(found) else time.monotonic() + protocol.HELLO_DEADLINE
+            reply = _ask(connection, line, min(until, patience), until, home)
             if reply is not None:
                 return connection, *reply
             connection.close()  # it went away before it answered
@@ -118,7 +119,9 @@ def _spawn(home: str, until: float, idle: float | None) -> None:
     try:
         log = os.open(os.path.join(record.run_path(home), record.LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         # What belongs to the calls of whoever starts it first must not become the daemon's own.
-        environ = {name: value for name, value in os.environ.items() if not travels(name)}
+        environ = {
+            name: value for name, value in os.environ.items() if not travels(name) or name in DESKTOP_ENVIRONMENT
+        }
         environ[HOME_VARIABLE] = home
         command = [sys.executable, "-P", "-m", "anydevice.host", "--detach", "--ready-fd", str(write)]
         if idle is not None:
@@ -188,32 +191,58 @@ def _try(path: str) -> socket.socket | None:
         return None
 
 
+def _on_its_way(found: dict[str, Any] | None) -> bool:
+    """Whether a daemon says of itself that it cannot answer yet: it starts, or a newer version takes over."""
+    return found is not None and found.get("state") in ("starting", "handing over")
+
+
 def _ask(
-    connection: socket.socket, line: bytes, until: float, found: dict[str, Any]
+    connection: socket.socket, line: bytes, until: float, longest: float, home: str
 ) -> tuple[dict[str, Any], bytes] | None:
-    """Says hello; None when the other side went away without an answer."""
+    """Says hello; None when the other side went away without an answer.
+
+    Args:
+        connection: To the daemon.
+        line: The hello.
+        until: When the answer has to be there (monotonic seconds).
+        longest: When it has to be there from a daemon that says that it takes longer.
+        home: The home folder.
+    """
+    said = b""
     try:
         connection.settimeout(max(0.05, until - time.monotonic()))
         connection.sendall(line)
-        said = b""
-        while b"\n" not in said:
+        while True:
+            head, end, rest = said.partition(b"\n")
+            if end:
+                reply = protocol.decode(head)
+                if "handing_over" not in reply:
+                    break
+                # A newer version takes over: it answers on a new connection, or this one does after all.
+                until, said = longest, rest
+                continue
             connection.settimeout(max(0.05, until - time.monotonic()))
-            data = connection.recv(65536)
+            try:
+                data = connection.recv(65536)
+            except TimeoutError:
+                if until >= longest or not _on_its_way(record.read_record(home)):
+                    raise
+                until = longest
+                continue
             if not data:
                 connection.close()
                 return None
             said += data
     except TimeoutError:
         connection.close()
+        pid = (record.read_record(home) or {}).get("pid", 0)
         raise _timeout(
-            f"The daemon (process {found['pid']}) does not answer.",
+            f"The daemon (process {pid}) does not answer.",
             protocol.HELLO_DEADLINE,
             hint="Run: anydevice stop --force ; then repeat the call.",
         ) from None
     except (ConnectionError, BrokenPipeError):
         return None
-    head, _, rest = said.partition(b"\n")
-    reply = protocol.decode(head)
     if not reply.get("ok"):
         connection.close()
         raise _from_wire(reply.get("error") or {})

@@ -15,6 +15,9 @@ from anydevice_schemas.errors import InvalidArgument
 SEND_DEADLINE = 30.0
 """Seconds a client may leave what it is sent unread before its connection is given up."""
 
+REST_OF_LINE = 1.0
+"""Seconds a paused stream waits for the end of a line that has begun."""
+
 GONE_CHECK = 0.2
 """Seconds between looks at a client that has ended its own direction; five times that at one that has not."""
 
@@ -26,12 +29,20 @@ class HostStream(ByteStream):
 
     A client that only ended its own direction (a half-close) still gets its answers; one that is gone does not
     keep anything running: see `while_wanted`.
+
+    Attributes:
+        goodbye: The client ended its direction and still listens, or said that it does not come back.
+        paused: Nothing more is read; what serves the stream is told that the client has ended its direction.
     """
 
     def __init__(self, raw: SocketStream) -> None:
         self._raw = raw
         self._socket: socket.socket = raw.extra(SocketAttribute.raw_socket)
         self._ahead = b""
+        self.goodbye = False
+        self.paused = False
+        self._whole = True
+        self._receiving: anyio.CancelScope | None = None
         self._ended = anyio.Event()
         self._sending = anyio.Lock()
         self._patience = SEND_DEADLINE
@@ -60,14 +71,38 @@ class HostStream(ByteStream):
 
     async def receive(self, max_bytes: int = CHUNK) -> bytes:
         """See `anyio.abc.ByteStream`."""
-        if self._ahead:
-            data, self._ahead = self._ahead[:max_bytes], self._ahead[max_bytes:]
-            return data
+        if not self._ahead and not (self.paused and self._whole):
+            await self._read_ahead(max_bytes)
+        # A paused stream ends where a line does: what comes behind it was not read, and is said again elsewhere.
+        upto = max_bytes
+        if self.paused:
+            upto = 0 if self._whole else min(max_bytes, self._ahead.find(b"\n") + 1 or max_bytes)
+        data, self._ahead = self._ahead[:upto], self._ahead[upto:]
+        if not data:
+            self._ended.set()
+            raise anyio.EndOfStream
+        self._whole = data.endswith(b"\n")
+        return data
+
+    async def _read_ahead(self, max_bytes: int) -> None:
         try:
-            return await self._raw.receive(max_bytes)
+            if not self.paused:
+                with anyio.CancelScope() as self._receiving:
+                    self._ahead = await self._raw.receive(max_bytes)
+                self._receiving = None
+            if self.paused and not self._ahead and not self._whole:
+                with anyio.move_on_after(REST_OF_LINE):
+                    self._ahead = await self._raw.receive(max_bytes)
         except (anyio.EndOfStream, anyio.BrokenResourceError):
             self._ended.set()
+            self.goodbye = self.goodbye or not self.gone()
             raise
+
+    def pause(self) -> None:
+        """Reads nothing more, except for the rest of a line that has begun."""
+        self.paused = True
+        if self._receiving is not None:
+            self._receiving.cancel()
 
     async def send(self, item: bytes) -> None:
         """Sends all of it: not even a cancelled caller leaves half of it behind.

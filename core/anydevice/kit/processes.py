@@ -3,6 +3,7 @@
     result = await run(["git", "--version"], deadline=5)       a short program, to its end
     child = await start([path, "--serve"], pass_fds=(r, w))    a long-lived one
     await stop(child, grace=2)                                 TERM to its group, then KILL, then reaped
+    adopt(hand_over(child))                                    in the program that replaced this one: goes on with it
 
 Works on asyncio and trio. A child never shares the group of its parent, so a stop reaches everything it
 started and nothing else, and a Ctrl-C in a terminal does not reach it.
@@ -16,6 +17,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
@@ -23,7 +25,8 @@ from anyio.abc import ByteReceiveStream, Process
 from anydevice_schemas.errors import CallTimeout, ToolMissing
 
 from . import background
-from .pids import group_alive
+from .adopted import Adopted
+from .pids import group_alive, started
 
 OUTPUT_CAP = 1 << 20
 """Bytes of each of stdout and stderr that `run` keeps unless told otherwise."""
@@ -63,10 +66,11 @@ class Result:
 class Child:
     """A long-lived child process, leader of its own group. Made by `start`, ended by `stop`."""
 
-    def __init__(self, process: Process, program: str) -> None:
+    def __init__(self, process: Process, program: str, stderr: int | None = None) -> None:
         self.program = program
         self.process = process
         self.pid = process.pid
+        self._stderr = stderr
         self._tail = bytearray()
         self._watchers: list[background.Background] = []
         self._stopped = False
@@ -85,11 +89,27 @@ class Child:
         """Returns its exit status once it has ended (its group may live on; see `stop`)."""
         return await self.process.wait()
 
-    async def _watch_stderr(self, stream: ByteReceiveStream) -> None:
-        async with stream:
-            async for chunk in stream:
+    async def _watch_stderr(self, handle: int) -> None:
+        os.set_blocking(handle, False)
+        try:
+            while True:
+                try:
+                    chunk = os.read(handle, 65536)
+                except BlockingIOError:
+                    await anyio.wait_readable(handle)
+                    continue
+                if not chunk:
+                    return
                 self._tail += chunk
                 del self._tail[:-TAIL_CAP]
+        finally:
+            self._stderr = None
+            os.close(handle)
+
+    def _watch(self) -> None:
+        if self._stderr is not None:
+            work = background.start(self._watch_stderr, self._stderr, name=f"stderr of {self.program}")
+            self._watchers.append(work)
 
     async def _end_after(self, seconds: float, grace: float) -> None:
         with anyio.move_on_after(seconds):
@@ -141,21 +161,68 @@ async def start(
     Raises:
         ToolMissing: The program does not exist or may not be run.
     """
-    process = await _spawn(
-        argv,
-        cwd=cwd,
-        env=env,
-        pass_fds=pass_fds,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=subprocess.PIPE if stderr else subprocess.DEVNULL,
-    )
-    child = Child(process, Path(argv[0]).name)
-    if process.stderr is not None:
-        child._watchers.append(background.start(child._watch_stderr, process.stderr, name=f"stderr of {child.program}"))
+    kept, given = os.pipe() if stderr else (None, subprocess.DEVNULL)
+    try:
+        process = await _spawn(argv, cwd=cwd, env=env, pass_fds=pass_fds, stdin=stdin, stdout=stdout, stderr=given)
+    except BaseException:
+        if kept is not None:
+            os.close(kept)
+        raise
+    finally:
+        if kept is not None:
+            os.close(given)
+    child = Child(process, Path(argv[0]).name, kept)
+    child._watch()
     if lifetime is not None:
         child._watchers.append(background.start(child._end_after, lifetime, grace, name=f"lifetime of {child.program}"))
     return child
+
+
+def hand_over(child: Child) -> dict[str, Any]:
+    """What the program that replaces this one (exec) needs to go on with a child that has no pipe but stderr.
+
+    The state is JSON; the descriptor in it is inheritable. It is for `adopt`, or for `take_back` when this program was
+    not replaced after all.
+    """
+    handle = None
+    if child._stderr is not None:
+        handle = os.dup(child._stderr)
+        os.set_inheritable(handle, True)
+    return {
+        "pid": child.pid,
+        "started": started(child.pid),
+        "program": child.program,
+        "stderr": handle,
+        "tail": child.tail,
+    }
+
+
+def adopt(state: Mapping[str, Any]) -> Child:
+    """The child of a state that `hand_over` made in the program that ran in this process before.
+
+    Raises:
+        ChildProcessError: It is no child of this process. (One that has ended meanwhile still is.)
+    """
+    handle = state["stderr"]
+    try:
+        process = Adopted(state["pid"])
+        if process.returncode is None and started(state["pid"]) != state["started"]:
+            raise ChildProcessError(f"process {state['pid']} is another one")
+        child = Child(process, state["program"], handle)
+    except BaseException:
+        take_back(state)
+        raise
+    child._tail += state["tail"].encode()
+    if handle is not None:
+        os.set_inheritable(handle, False)
+    child._watch()
+    return child
+
+
+def take_back(state: Mapping[str, Any]) -> None:
+    """Gives up a state nobody will adopt."""
+    if state["stderr"] is not None:
+        os.close(state["stderr"])
 
 
 async def stop(child: Child, *, grace: float = 2.0) -> int:
