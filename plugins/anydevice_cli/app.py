@@ -17,11 +17,14 @@ from .device import DeviceCommand, in_short
 _OWN: dict[str, str] = {
     "approve": "Approves a confirmation token, as a person.",
     "completion": "Prints the completion script of a shell.",
+    "give-back": "Ends a takeover; whoever was interrupted goes on.",
     "logs": "Shows the end of the daemon's log.",
+    "mark": "Says how a device is: one that is not good is not given out.",
     "mcp": "Speaks MCP on stdin and stdout; what an MCP host starts.",
     "serve": "Starts the daemon.",
-    "status": "Tells whether a daemon runs, and what it holds.",
+    "status": "Tells whether a daemon runs, who drives which device, and who waits.",
     "stop": "Stops the daemon and everything it holds.",
+    "takeover": "Takes a device over for you: whoever drives it is interrupted and told why.",
     "version": "Prints the versions.",
 }
 
@@ -138,7 +141,7 @@ def _run(argv: Sequence[str], as_json: bool) -> int:
             if tries > 2:
                 raise
         except AnydeviceError as error:
-            output.error(error.to_wire(), as_json=as_json, whole=error.answer)
+            output.refusal(error, catalogue, as_json=as_json)
             return exits.exit_code(error.code)
         except click.exceptions.Exit as end:
             return end.exit_code

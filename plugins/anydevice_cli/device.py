@@ -12,10 +12,10 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from anydevice_schemas.errors import PathNotFound, PathRefused
+from anydevice_schemas.errors import AnydeviceError, PathNotFound, PathRefused
 
 from . import output, remote
-from .exits import FAILED, OK
+from .exits import FAILED, OK, exit_code
 from .words import Words, WordsError, read_json
 
 _OWN, _WHICH, _HOW = "Options", "Which device", "How it answers"
@@ -182,14 +182,22 @@ class DeviceCommand(click.Command):
         ctx = click.get_current_context()
         arguments = self.arguments(ctx)
         as_json = ctx.params["as_json"]
-        answer = remote.call(
-            self.catalogue,
-            self.descriptor["name"],
-            arguments,
-            yes=ctx.params["yes"],
-            deadline=ctx.params["deadline"],
-            progress=_progress(as_json),
-        )
+        name, progress = self.descriptor["name"], _progress(as_json, everywhere=self.descriptor["name"] == "lease")
+        try:
+            answer = remote.call(
+                self.catalogue,
+                name,
+                arguments,
+                yes=ctx.params["yes"],
+                deadline=ctx.params["deadline"],
+                progress=progress,
+            )
+        except AnydeviceError as error:
+            output.refusal(error, self.catalogue, name, arguments, as_json=as_json)
+            return exit_code(error.code)
+        finally:
+            if progress is not None and sys.stderr.isatty():
+                sys.stderr.write("\r\x1b[K")
         if ctx.params.get("path"):
             copy_artefact(answer, ctx.params["path"])
         output.answer(answer, as_json=as_json)
@@ -231,16 +239,24 @@ def copy_artefact(answer: Mapping[str, Any], path: str) -> None:
         raise PathRefused(f"{path}: {error.strerror}.", path=path, roots=[]) from error
 
 
-def _progress(as_json: bool) -> Callable[[float | None, str], None] | None:
-    """Progress goes to a person at a terminal only."""
-    if as_json or not sys.stderr.isatty():
+def _progress(as_json: bool, *, everywhere: bool) -> Callable[[float | None, str], None] | None:
+    """Progress goes to a person at a terminal.
+
+    Args:
+        as_json: A script is told nothing on the way.
+        everywhere: What is waited for goes to files and pipes too, a line whenever it changes.
+    """
+    terminal, said = sys.stderr.isatty(), ""
+    if as_json or not (terminal or everywhere):
         return None
 
     def show(done: float | None, message: str) -> None:
-        share = f"{done:4.0%} " if done is not None else ""
-        sys.stderr.write(f"\r\x1b[K{share}{output.clean(message)}")
-        if done is not None and done >= 1:
-            sys.stderr.write("\r\x1b[K")
+        nonlocal said
+        text = (f"{done:4.0%} " if done is not None else "") + output.clean(message)
+        if text == said:
+            return
+        said = text
+        sys.stderr.write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
         sys.stderr.flush()
 
     return show

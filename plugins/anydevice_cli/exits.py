@@ -3,7 +3,8 @@
   0  done, and verified as far as the command can be
   1  the command failed, or `is` answered no
   2  it was called wrongly
-  3  no such device or session, or it is busy, held, or cannot be driven now
+  3  no such device or session, or it is busy, held, not in order, or cannot be driven now; a lease that was lost,
+     ran out or is not the current one; a quota that is used up
   4  no such element or app, or the effect was not seen
   5  a person has to confirm it
   6  it is not allowed: permission, policy, or a path outside the caller's folders

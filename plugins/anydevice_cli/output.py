@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from anydevice_schemas.errors import AnydeviceError
+
+if TYPE_CHECKING:
+    from .remote import Catalogue
 
 
 def plain() -> bool:
@@ -48,8 +53,35 @@ def result(command: str, data: Mapping[str, Any], text: str, *, as_json: bool) -
         click.echo(text, color=not plain())
 
 
-def error(wire: Mapping[str, Any], *, as_json: bool, whole: Mapping[str, Any] | None = None) -> None:
-    """Prints an error: on stderr for people; as the whole answer, or `{ok: false, error}`, on stdout for scripts."""
+def refusal(
+    found: AnydeviceError, catalogue: Catalogue, name: str = "", arguments: Mapping[str, Any] | None = None, *,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Prints why something was refused, for people with command lines that go on from there.
+
+    Args:
+        catalogue: What the command line knows of commands.
+        name: The command on devices that was refused, if it was one.
+        arguments: Its arguments.
+        as_json: For a script, which gets it as the wire has it.
+    """
+    wire, lines = found.to_wire(), []
+    if not as_json:
+        from .hints import spoken, ways
+
+        lines = ways(wire, name, arguments or {})
+        wire["hint"] = spoken(str(wire["hint"]), catalogue)
+    error(wire, as_json=as_json, whole=found.answer, ways=lines)
+
+
+def error(
+    wire: Mapping[str, Any], *, as_json: bool, whole: Mapping[str, Any] | None = None, ways: Sequence[str] = ()
+) -> None:
+    """Prints an error: on stderr for people; as the whole answer, or `{ok: false, error}`, on stdout for scripts.
+
+    Args:
+        ways: Command lines that may be run next.
+    """
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if as_json:
@@ -58,4 +90,4 @@ def error(wire: Mapping[str, Any], *, as_json: bool, whole: Mapping[str, Any] | 
     from .render import render_error
 
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    click.echo(render_error(wire, whole, colour=coloured), err=True, color=coloured)
+    click.echo(render_error(wire, whole, ways, colour=coloured), err=True, color=coloured)

@@ -15,8 +15,8 @@ from anydevice.host import record, start
 from anydevice.places import home_path
 from anydevice_schemas.errors import CallTimeout, UpstreamUnavailable
 
-from . import output, remote
-from .render import table
+from . import output, remote, takeover
+from .status import status
 
 STOP_SECONDS = 45.0
 """What a daemon may take to close everything it holds, and then some."""
@@ -56,36 +56,6 @@ def mcp(options: tuple[str, ...]) -> int:
     from anydevice.host.pump import main
 
     return main("mcp", list(options))
-
-
-@click.command(short_help="Tells whether a daemon runs, and what it holds.")
-@_json
-def status(as_json: bool) -> int:
-    """Tells whether a daemon runs, and which sessions and devices it holds."""
-    try:
-        with remote.connect_host() as client:
-            data: dict[str, Any] = {"running": True, **client.host.status()}
-    except UpstreamUnavailable:
-        output.result("status", {"running": False}, "no daemon runs", as_json=as_json)
-        return 0
-    lines = [
-        f"daemon: process {data['pid']}, version {data['version']}, Python {data['python']}, up {_ago(data['uptime'])}",
-        f"connections: {len(data['connections']) - 1} besides this one; {data['calls']} calls running",
-    ]
-    if data["sessions"]:
-        rows = [
-            [s["name"], s["device"], s.get("app") or "", _ago(s["idle"]), s.get("cwd") or ""] for s in data["sessions"]
-        ]
-        lines += table(["SESSION", "DEVICE", "APP", "IDLE", "DIRECTORY"], rows)
-    else:
-        lines.append("no sessions")
-    if data["held"]:
-        lines += table(
-            ["HELD", "UNTIL", "SESSION"], [[h["device"], h["until"], h["session"] or ""] for h in data["held"]]
-        )
-    lines += [f"plugin {p['name']} is {p['state']}: {p.get('reason', '')}" for p in data["plugins"]]
-    output.result("status", data, "\n".join(lines), as_json=as_json)
-    return 0
 
 
 @click.command(short_help="Stops the daemon and everything it holds.")
@@ -202,12 +172,6 @@ def logs(lines: int, as_json: bool) -> int:
     return 0
 
 
-def _ago(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
 COMMANDS: dict[str, click.Command] = {
     command.name or "": command for command in (approve, completion, logs, mcp, serve, status, stop, version)
-}
+} | takeover.COMMANDS

@@ -62,6 +62,16 @@ def connect_host(deadline: float = 10.0) -> Client:
     return Client(transport="cli", conversation="host", start=False, deadline=deadline)
 
 
+def operate(client: Client, operation: str, **arguments: Any) -> dict[str, Any]:
+    """Asks the daemon itself for something it has no method of `Host` for.
+
+    Raises:
+        UnknownCommand: The daemon is of a version without this operation.
+        AnydeviceError: Whatever it refuses.
+    """
+    return client.host._ask(operation, arguments)
+
+
 def fetch() -> Catalogue:
     """The catalogue of the daemon, which is started if need be."""
     with connect() as client:

@@ -12,6 +12,9 @@ from .output import clean
 
 Row = Mapping[str, Any]
 
+NARROWEST = 6
+"""Characters a column of a table keeps, however narrow the terminal is."""
+
 
 def render(answer: Row, *, colour: bool) -> str:
     """An answer as text: a line that says who acted and whether it was seen, the data, what else must be known."""
@@ -49,7 +52,7 @@ def _head(answer: Row) -> str:
     return " · ".join([str(answer["command"]), *parts]) if parts else ""
 
 
-def render_error(wire: Row, whole: Row | None, *, colour: bool) -> str:
+def render_error(wire: Row, whole: Row | None, ways: Sequence[str] = (), *, colour: bool) -> str:
     """An error as text: what is wrong, what to do next, and the facts that help."""
     style = click.style if colour else _unstyled
     lines = [style(f"{wire.get('code', 'error')}: ", fg="red", bold=True) + str(wire.get("message", ""))]
@@ -57,7 +60,8 @@ def render_error(wire: Row, whole: Row | None, *, colour: bool) -> str:
     if device:
         lines.append(f"on {clean(device['name'])} ({device['key']})")
     if wire.get("hint"):
-        lines.append(style(f"Hint: {wire['hint']}", fg="yellow"))
+        lines.append(style(f"Hint: {clean(wire['hint'])}", fg="yellow"))
+    lines.extend(f"    {clean(way)}" for way in ways)
     details = {key: value for key, value in (wire.get("details") or {}).items() if key not in ("family",)}
     lines.extend(f"  {line}" for line in _fields(details))
     lines.extend(_notes(whole or {}, style))
@@ -132,14 +136,24 @@ def _element(node: Row) -> str:
     return " ".join(part for part in parts if part)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows under headings, in columns; the last column is as long as it is."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None) -> list[str]:
+    """Rows under headings.
+
+    Args:
+        columns: Width of the terminal: what does not fit is cut, the longest texts first, the first column never.
+    """
     cells = [[clean(str(cell)).replace("\n", " ") for cell in row] for row in (head, *rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head) - 1)]
-    return [
-        ("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])).rstrip()
-        for row in cells
-    ]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    if columns is not None:
+        over = sum(widths) + 2 * (len(widths) - 1) - columns
+        while over > 0 and len(widths) > 1 and (most := max(widths[1:])) > NARROWEST:
+            widths[1 + widths[1:].index(most)] -= 1
+            over -= 1
+    return ["  ".join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _fitted(cell: str, width: int) -> str:
+    return cell.ljust(width) if len(cell) <= width else cell[: width - 1] + "…"
 
 
 def _devices(data: Row) -> list[str]:
@@ -209,11 +223,53 @@ def _search(data: Row) -> list[str]:
     return lines or ["nothing fits; all commands: " + " ".join(data.get("all", ()))]
 
 
+def _lease(data: Row) -> list[str]:
+    if "lease" in data:
+        lease = data["lease"]
+        run = f", run {lease['runId']}" if lease.get("runId") else ""
+        return [
+            f"{lease['device']} is yours, for {lease['ttlMs'] / 1000:g} s after each use "
+            f"(session {lease['session']}{run}), now until {lease['until']}",
+            f"leaseId: {lease['leaseId']}",
+            f"Use it from anywhere with: --lease-id {lease['leaseId']}",
+            f"When you are done: anydevice lease release --lease-id {lease['leaseId']}",
+        ]
+    if "released" in data:
+        return [f"{data['device']} is given back; session {data['sessionEnded']} has ended"]
+    if "queue" in data:
+        rows = [
+            [
+                str(place["position"]),
+                f"{place['waitedMs'] / 1000:.0f} s",
+                asked_for(place) if place.get("yours") else "(somebody else)",
+                place.get("offered", ""),
+            ]
+            for place in data["queue"]
+        ]
+        return table(["QUEUE", "WAITING FOR", "ASKED FOR", "KEPT FOR YOU"], rows) if rows else ["nobody waits"]
+    rows = [
+        [row["device"], row["until"], row.get("session") or "(somebody else)", row.get("tenant", ""),
+         row.get("runId", ""), row.get("leaseId", "")]
+        for row in data.get("leases", ())
+    ]  # fmt: skip
+    lines = table(["DEVICE", "UNTIL", "SESSION", "TENANT", "RUN", "LEASE ID"], rows) if rows else ["no leases"]
+    return [*lines, f"{data['waiting']} in the queue"] if data.get("waiting") else lines
+
+
+def asked_for(place: Row) -> str:
+    """What somebody in the queue asked for: `platform=android`, or `any device`."""
+    if "asked" not in place:
+        return ""
+    asked = {key: value for key, value in place["asked"].items() if key not in ("tenant", "runId")}
+    return " ".join(f"{key}={value}" for key, value in asked.items()) or "any device"
+
+
 _TABLES: dict[str, Callable[[Row], list[str]]] = {
     "devices": _devices,
     "session": _sessions,
     "doctor": _doctor,
     "capabilities": _capabilities,
+    "lease": _lease,
     "snapshot": _snapshot,
     "command-search": _search,
 }

@@ -85,7 +85,6 @@ def _joined(name: str) -> Reader:
 
 
 _WORDS: dict[str, tuple[str, int, Reader | Sequence[str]]] = {
-    "alert": ("[ACTION]", 1, ["action"]),
     "batch": ("FILE|-", 1, _batch),
     "boot": ("DEVICE", 1, ["device"]),
     "close": ("[APP]", 1, ["app"]),
@@ -129,13 +128,18 @@ class Words:
             self.first = [w for p in ("direction", "edge") for w in self._properties.get(p, {}).get("enum", ())]
 
     def _obvious(self, descriptor: Mapping[str, Any]) -> tuple[str, int, Sequence[str]]:
-        """For commands we do not know: their first one or two required plain inputs."""
+        """For commands without words of their own: their first one or two required plain inputs.
+
+        Where none is required and the first input is an `action`, it is the word: `lease acquire`, `alert accept`.
+        """
         plain = ("string", "integer", "number")
         names = [
             name
             for name in descriptor["inputSchema"].get("required", ())
             if self._properties.get(name, {}).get("type") in plain
         ][:2]
+        if not names and next(iter(self._properties), "") == "action" and "enum" in self._properties["action"]:
+            return "[ACTION]", 1, ["action"]
         return " ".join(name.upper() for name in names), len(names), names
 
     def read(self, words: Sequence[str]) -> Arguments:

@@ -45,6 +45,7 @@ COMMANDS = {spec.command.name: spec.command.model_dump(mode="json", by_alias=Tru
         ("shutdown", ["chromium"], {"device": "chromium"}),
         ("session", ["end", "auto-1"], {"action": "end", "name": "auto-1"}),
         ("alert", ["accept"], {"action": "accept"}),
+        ("lease", ["acquire"], {"action": "acquire"}),
         ("command-search", ["app", "event"], {"words": "app event"}),
         ("command-run", ["press"], {"name": "press"}),
         ("trigger-app-event", ["cart.filled"], {"event": "cart.filled"}),
@@ -84,6 +85,15 @@ def test_a_command_nobody_foresaw_takes_its_required_plain_inputs_as_words() -> 
     assert (words.metavar, words.read(["a", "3"])) == ("NAME COUNT", {"name": "a", "count": 3})
     with pytest.raises(WordsError, match="'x' is not a number"):
         words.read(["a", "x"])
+
+
+def test_a_command_that_begins_with_an_action_takes_it_as_its_word() -> None:
+    action = {"type": "string", "enum": ["read", "write"]}
+    own = {"name": "vendor-y", "inputSchema": {"properties": {"action": action, "text": {"type": "string"}}}}
+    words = Words(own)
+    assert (words.metavar, words.first, words.read(["write"])) == ("[ACTION]", ["read", "write"], {"action": "write"})
+    later = {"name": "vendor-z", "inputSchema": {"properties": {"text": {"type": "string"}, "action": action}}}
+    assert Words(later).metavar == ""
 
 
 def test_steps_come_from_a_file_from_text_or_as_an_object(tmp_path: Path) -> None:

@@ -1,0 +1,150 @@
+"""Hints as a person at a shell needs them: the command line's own words, and command lines that can be pasted.
+
+A refusal speaks the language of the wire (`Call lease acquire with timeoutMs`), which Python and MCP share. Here, and
+only here, it becomes `--timeout-ms`, and `anydevice lease acquire --device fake:1 --timeout-ms 60000`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import remote
+from .device import kebab
+
+WAIT_MS = 60_000
+"""Milliseconds the command lines we print wait in the queue."""
+
+MOST, LONGEST = 3, 300
+"""Command lines printed for one refusal, and characters of the longest."""
+
+_WHICH = ("platform", "deviceTarget", "device", "udid", "serial", "session", "tenant", "runId")
+"""Selectors that go on to a command that a hint names."""
+
+_PRIVATE = {"text", "value", "steps", "payload", "arguments", "confirmToken"}
+"""Arguments that may hold a secret: a call with one is not written out, as what we print ends up in logs."""
+
+_BARE = "devices|doctor|session|capabilities|snapshot|appstate|open|lease (?:acquire|renew|release|status|queue)"
+_CALL = re.compile(rf"(?:\b(?:[Cc]all|from|or|with)|:) ({_BARE})\b(?! with (?!timeoutMs)| in another)")
+_BOOT = re.compile(r"\b[Cc]all boot with (.*?), then")
+_GIVEN = re.compile(r"\b([a-z]+(?:[A-Z][a-z]+)*)=(\"(?:[^\"\\]|\\.)*\"|[^\s,;]*[^\s,;.])")
+_RUN = re.compile(r"\brun: (anydevice .+)$")
+_AGAIN = re.compile(r"\b(?:repeat the call|ask again|then repeat)\b", re.IGNORECASE)
+
+
+@dataclass(slots=True, frozen=True)
+class _Asked:
+    """The call that was refused."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def spoken(hint: str, catalogue: remote.Catalogue) -> str:
+    """The sentence, with options as they are typed here."""
+    names = {*catalogue.selectors, *catalogue.switches}
+    for command in catalogue.commands.values():
+        names |= command["inputSchema"].get("properties", {}).keys()
+    hint = _GIVEN.sub(lambda m: f"--{kebab(m[1])} {_word(m[2])}" if m[1] in catalogue.selectors else m[0], hint)
+    camel = [name for name in names if name != name.lower()]
+    if not camel:
+        return hint
+    return re.sub(
+        rf"(?<![\w.-])({'|'.join(sorted(camel, key=len, reverse=True))})\b", lambda m: f"--{kebab(m[1])}", hint
+    )
+
+
+def ways(wire: Mapping[str, Any], name: str, arguments: Mapping[str, Any]) -> list[str]:
+    """Command lines that do what the hint says, ready to be pasted; [] where it names none.
+
+    Args:
+        wire: The refusal.
+        name: The command that was refused; empty for what is no command on devices.
+        arguments: Its arguments, as the wire has them.
+    """
+    found = dict.fromkeys(_ways(wire, _Asked(name, arguments)))
+    return [line for line in found if line and len(line) <= LONGEST][:MOST]
+
+
+def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
+    hint, details, code = str(wire.get("hint", "")), wire.get("details") or {}, wire.get("code")
+    conflicts, device = details.get("conflicts") or (), wire.get("device")
+    if said := _RUN.search(hint):
+        yield _line("mark", device, "good") if code == "device_unhealthy" and device else said[1]
+    elif code == "quota_exceeded":
+        yield _line("status")
+    elif code == "selector_conflict" and conflicts and all("session" in c and "device" in c for c in conflicts):
+        for conflict in conflicts:
+            yield _again(asked, session=conflict["session"])
+    elif code == "selector_conflict" and conflicts and all("lease" in c for c in conflicts):
+        yield _again(asked, session=None, tenant=None, runId=None)
+    elif boot := _BOOT.search(hint):
+        yield _typed("boot", {m[1]: _value(m[2]) for m in _GIVEN.finditer(boot[1])})
+    elif "repeat with session=" in hint:
+        yield _again(asked, session=hint.rpartition("=")[2].rstrip("."))
+    else:
+        if code == "lease_held" and _AGAIN.search(hint):
+            yield _again(asked)
+        for called in _CALL.finditer(hint):
+            yield _call(called[1], "timeoutMs" in hint, asked, device)
+        if code == "lease_held" and asked.name != "lease" and device:
+            yield _typed("lease acquire", _which(asked, device) | {"timeoutMs": WAIT_MS})
+
+
+def _call(called: str, waiting: bool, asked: _Asked, device: str | None) -> str:
+    """A command that a hint names, on what the refused call was about."""
+    if called == "lease acquire":
+        more = {"timeoutMs": WAIT_MS} if waiting else {}
+        if (asked.name, asked.arguments.get("action")) == ("lease", "acquire"):
+            return _again(asked, **more)
+        return _typed(called, _which(asked, device) | more)
+    which = _which(asked, device) if called in ("open", "snapshot", "appstate") else {}
+    if called == "open" and "leaseId" in asked.arguments and not which:
+        return _typed("devices", {})  # nothing but the lease said which device
+    return _typed(called, which)
+
+
+def _which(asked: _Asked, device: str | None) -> dict[str, Any]:
+    """The selectors of the refused call; the device it met where it named none."""
+    given = {name: asked.arguments[name] for name in _WHICH if name in asked.arguments}
+    if device and not given.keys() & {"device", "udid", "serial", "session"}:
+        given["device"] = device
+    return given
+
+
+def _again(asked: _Asked, **changes: Any) -> str:
+    """The refused call once more, with these arguments changed (None drops one); empty where it is not to be shown."""
+    if not asked.name or _PRIVATE & asked.arguments.keys():
+        return ""
+    arguments = {name: value for name, value in {**asked.arguments, **changes}.items() if value is not None}
+    action = arguments.pop("action", None)
+    return _typed(f"{asked.name} {action}" if action else asked.name, arguments)
+
+
+def _typed(name: str, arguments: Mapping[str, Any]) -> str:
+    words = name.split()
+    for wire, value in arguments.items():
+        if isinstance(value, bool):
+            words.append(f"--{kebab(wire)}" if value else f"--no-{kebab(wire)}")
+        else:
+            words += [f"--{kebab(wire)}", value if isinstance(value, str) else json.dumps(value)]
+    return _line(*words)
+
+
+def _line(*words: str) -> str:
+    return shlex.join(["anydevice", *words])
+
+
+def _value(text: str) -> str:
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:
+        return text
+
+
+def _word(text: str) -> str:
+    return shlex.quote(_value(text))
