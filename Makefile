@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export VENV PYTHON
 
-.PHONY: help demo test check bench conformance schemas docs setup clean
+.PHONY: help demo test check bench soak conformance schemas docs setup clean
 
 help:
 	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
@@ -13,6 +13,7 @@ help:
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make conformance BACKEND=web   judge a backend as a vendor would; leaves out/conformance/index.html"
 	@echo "make bench     measure against a bare SDK server in the same run"
+	@echo "make soak      prove ownership under fire (about 10 minutes); rewrites its section of docs/verified.md"
 	@echo "make schemas   export the JSON Schemas and the generated reference"
 
 setup:
@@ -33,6 +34,9 @@ check: setup
 
 bench: setup
 	@$(BIN)/python bench/run.py
+
+soak: setup
+	@$(BIN)/python -m soak --write docs/verified.md $(SOAK_ARGS)
 
 BACKEND ?= web
 conformance: setup
