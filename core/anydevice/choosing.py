@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anydevice_schemas import Caller, Device, DeviceSelector, Held, Holder
-from anydevice_schemas.errors import AmbiguousDevice, AnydeviceError
+from anydevice_schemas.errors import AmbiguousDevice, AnydeviceError, SelectorConflict
 
 from . import ownership
 from .catalogue import Parsed
@@ -116,24 +116,30 @@ class Choosing:
 
     def seat(self, caller: Caller, parsed: Parsed, device: Device, bound: Session | None) -> Session:
         """The session that drives: the bound one, or one made for this device."""
+        selector = parsed.selector
         if bound is not None:
             session = bound
+            if selector.run_id not in (None, bound.run_id) and bound.run_id is not None:
+                raise SelectorConflict(
+                    "This session is of another run.",
+                    conflicts=[{"session": bound.name, "runId": bound.run_id, "asked": selector.run_id}],
+                    hint="Leave out runId, or use a session of that run.",
+                )
         else:
-            selector = parsed.selector
             session = self.services.sessions.open(
                 caller, device, name=selector.session, tenant=selector.tenant, run_id=selector.run_id
             )
         self.services.sessions.touch(session)
         return session
 
-    async def admit(self, trail: Trail, parsed: Parsed, device: Device, session: Session) -> None:
-        """Step 4: only the one who drives the device is let in."""
+    async def admit(self, trail: Trail, parsed: Parsed, device: Device, session: Session, *, made_now: bool) -> None:
+        """Step 4: only the one who drives the device is let in; a session made for nothing goes again."""
         fresh = session.lease_id is None and session.tree is None
         try:
             await ownership.admit(self.services, trail, parsed, device, session)
         except AnydeviceError as error:
             self._hint_own_session(trail.caller, parsed.selector.tenant, error)
-            if fresh and session.implicit:
+            if fresh and made_now:
                 self.services.sessions.end(session, "never admitted")
             raise
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -16,6 +18,7 @@ from .database import StoreBusy
 from .discovery import describe
 from .driver import Driver, Environment
 from .leases.desk import CLEAN_DEADLINE
+from .ownership import patiently
 from .services import Services
 
 log = structlog.get_logger("anydevice.janitor")
@@ -104,6 +107,9 @@ class Janitor:
     async def _sweep(self) -> None:
         """Ends idle sessions, and lets go of devices that nobody has a session on any more."""
         services = self.services
+        for session in services.sessions.all():
+            if services.desk.in_use(session):
+                session.used = services.clock.monotonic()
         for session in services.sessions.sweep():
             key = session.device_key
             log.info("session_idle", session=session.name, device=key)
@@ -122,10 +128,13 @@ class Janitor:
         room = self.services.desk.room
         if room is None:
             return
-        seated = {session.lease_id for session in self.services.sessions.all()}
+        sessions = self.services.sessions.all()
+        seated = {session.lease_id for session in sessions}
+        known = {(session.principal, session.tenant, session.name, session.device_key) for session in sessions}
         for lease in list(room.state.leases.values()):
             ours = lease.fence.epoch == room.state.epoch and lease.kind in ("implicit", "run", "human")
-            if ours and lease.lease_id not in seated:
+            holder = (lease.holder.principal, lease.holder.tenant, lease.holder.session, lease.device)
+            if ours and lease.lease_id not in seated and holder not in known:
                 log.warning("lease_without_session", device=lease.device, session=lease.holder.session)
                 self.services.desk.unreleased[lease.lease_id] = "its session is gone"
 
@@ -142,10 +151,14 @@ class Janitor:
         reason = await self._clean(driver)
         now = self.services.clock.now()
         if reason is None:
-            room.cleaned(device.key, now)
+            await patiently(self.services, lambda: room.cleaned(device.key, now), device=device.key)
             return
-        room.set_health(device.key, "suspect", reason, now)
-        room.release(lease.lease_id, now, reason="the device is not in order")
+
+        def suspect() -> None:
+            room.set_health(device.key, "suspect", reason, now)
+            room.release(lease.lease_id, now, reason="the device is not in order")
+
+        await patiently(self.services, suspect, device=device.key)
         raise DeviceUnhealthy(
             "The device could not be put in order after its last user.",
             health="suspect",
@@ -171,7 +184,14 @@ class Janitor:
     def _released(self, device_key: str) -> None:
         """A holder gave a device back and it is kept for its clean-up."""
         assert self._group is not None
-        self._group.start_soon(self._after_release, device_key)
+        self._group.start_soon(self._guarded, self._after_release, device_key)
+
+    async def _guarded(self, work: Callable[[str], Awaitable[None]], device_key: str) -> None:
+        """Housekeeping that fails is told; nothing else ends for it."""
+        try:
+            await work(device_key)
+        except Exception as error:
+            log.warning("housekeeping_failed", device=device_key, reason=describe(error))
 
     async def _after_release(self, device_key: str) -> None:
         services, room = self.services, self.services.desk.room
@@ -185,14 +205,13 @@ class Janitor:
         except (AnydeviceError, TimeoutError) as error:
             reason = describe(error)
         now = services.clock.now()
-        try:
-            if reason is not None:
-                log.warning("clean_up_failed", device=device_key, reason=reason)
-                room.set_health(device_key, "suspect", reason, now)
-            else:
-                room.cleaned(device_key, now)
-        except StoreBusy:
-            return  # the lease of the clean-up runs out, and the next holder's first command cleans up
+        if reason is not None:
+            log.warning("clean_up_failed", device=device_key, reason=reason)
+            verb = partial(room.set_health, device_key, "suspect", reason, now)
+        else:
+            verb = partial(room.cleaned, device_key, now)
+        # Where it cannot be written the lease of the clean-up runs out, and the next holder's first command cleans up.
+        await patiently(services, verb, device=device_key)
 
     def _retry(self, now: float) -> None:
         """Devices that could not be cleaned up are tried again after a while, unless somebody has them."""
@@ -200,14 +219,14 @@ class Janitor:
         if room is None or self._group is None:
             return
         for mark in list(room.state.marks.values()):
-            if mark.health != "suspect" or not (mark.used or mark.owed):
+            if mark.health != "suspect" or mark.said or not (mark.used or mark.owed):
                 self._retries.pop(mark.device, None)
                 continue
             due, pause = self._retries.setdefault(mark.device, (now + RETRY_FIRST, RETRY_FIRST))
             if now < due or room.state.of_device(mark.device) is not None:
                 continue
             self._retries[mark.device] = (now + pause * 2, min(RETRY_MOST, pause * 2))
-            self._group.start_soon(self._try_again, mark.device)
+            self._group.start_soon(self._guarded, self._try_again, mark.device)
 
     async def _try_again(self, device_key: str) -> None:
         services, room = self.services, self.services.desk.room
@@ -220,8 +239,11 @@ class Janitor:
                 reason = await self._clean(driver)
         except (AnydeviceError, TimeoutError):
             return
-        if reason is None:
-            now = services.clock.now()
-            room.cleaned(device_key, now)
-            room.set_health(device_key, "good", "cleaned up at a later try", now)
+        if reason is not None:
+            return
+        now = services.clock.now()
+        await patiently(services, lambda: room.cleaned(device_key, now), device=device_key)
+        if room.mark(device_key).health == "suspect":  # a person may have said something else meanwhile
+            back = partial(room.set_health, device_key, "good", "cleaned up at a later try", now)
+            await patiently(services, back, device=device_key)
             log.info("cleaned_up_later", device=device_key)

@@ -112,7 +112,7 @@ class LaneTurn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        why = self._lanes[0].why
+        why = next((lane.why for lane in self._lanes if lane.why is not None), None)
         for lane in self._lanes:
             lane.running = None
         try:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from secrets import token_hex
 from typing import Any, TypeVar
 
 import anyio
 
-from anydevice_schemas import Caller, Device, DeviceSelector, Holder
+from anydevice_schemas import TTL_MIN, Caller, Device, DeviceSelector, Holder
 from anydevice_schemas.errors import (
     InvalidArgument,
     LeaseExpired,
     LeaseHeld,
+    LeaseLost,
     LeaseStale,
     Refused,
     SelectorConflict,
@@ -22,7 +25,7 @@ from .catalogue import Parsed
 from .database import StoreBusy
 from .leases import Request, StateStore
 from .leases.desk import CLEAN_DEADLINE
-from .leases.refusals import iso
+from .leases.refusals import PERSON, iso
 from .reply import Trail
 from .services import Services
 from .session import Session
@@ -32,7 +35,8 @@ T = TypeVar("T")
 STORE_PATIENCE = 5.0
 """Seconds a call waits for another process that writes to the store of leases."""
 
-PAUSE = 0.02
+PAUSE = 0.05
+"""Seconds between two tries."""
 
 TAKEOVER_DEFAULT = 600.0
 TAKEOVER_LONGEST = 12 * 3600.0
@@ -50,6 +54,13 @@ def by_lease(services: Services, caller: Caller, selector: DeviceSelector) -> Se
         return None
     viewer = Holder(principal=caller.principal, session="", tenant=selector.tenant or "default")
     lease = services.desk.lease(selector.lease_id, viewer)
+    if lease.kind == "human" and "admin" not in caller.scopes:
+        raise LeaseHeld(
+            "A person has taken this device over.",
+            holder={"held": True, "person": True},
+            expires=iso(lease.expires_at),
+            device=lease.device,
+        )
     holder = lease.holder
     said = {"session": selector.session, "tenant": selector.tenant, "runId": selector.run_id}
     has = {"session": holder.session, "tenant": holder.tenant, "runId": holder.run_id}
@@ -80,14 +91,12 @@ async def admit(services: Services, trail: Trail, parsed: Parsed, device: Device
         UpstreamUnavailable: Another process does not let go of the store.
     """
     desk = services.desk
-    until = anyio.current_time() + max(STORE_PATIENCE, CLEAN_DEADLINE)
+    until = anyio.current_time() + CLEAN_DEADLINE + 1.0
+    let_in = partial(desk.admit, device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id)
     while True:
         try:
-            trail.admission = desk.admit(device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id)
+            trail.admission = await patiently(services, let_in, device=device.key)
             break
-        except StoreBusy:
-            if anyio.current_time() > until:
-                raise busy(device.key) from None
         except LeaseHeld:
             if not desk.cleaning(device.key) or anyio.current_time() > until:
                 if may_look(services, parsed, trail.caller):
@@ -99,20 +108,28 @@ async def admit(services: Services, trail: Trail, parsed: Parsed, device: Device
         trail.tell(dict(trail.admission.notice))
 
 
-async def patiently(verb: Callable[[], T], *, device: str | None = None) -> T:
+async def patiently(services: Services, verb: Callable[[], T], *, device: str | None = None) -> T:
     """Does something with the store of leases, waiting for another process that writes to it.
+
+    However many wait, one at a time tries again, so that the loop is not held up by all of them in turn.
 
     Raises:
         UpstreamUnavailable: It does not let go of it in time.
     """
-    until = anyio.current_time() + STORE_PATIENCE
-    while True:
+    gate = services.desk.gate
+    if not gate.locked():
         try:
             return verb()
         except StoreBusy:
-            if anyio.current_time() > until:
-                raise busy(device) from None
-        await anyio.sleep(PAUSE)
+            pass
+    with anyio.move_on_after(STORE_PATIENCE):
+        async with gate:
+            while True:
+                try:
+                    return verb()
+                except StoreBusy:
+                    await anyio.sleep(PAUSE)
+    raise busy(device)
 
 
 def busy(device: str | None) -> UpstreamUnavailable:
@@ -149,20 +166,27 @@ def take_over(services: Services, caller: Caller, device: Device, *, reason: str
     """
     _only_admin(caller, "takeover")
     room = _room(services)
-    reason = " ".join(reason.split())[:200]
+    reason = plain(reason)
     if not reason:
         raise InvalidArgument("Say why you take the device over.", param="reason", expected="a few words")
     if not 0 < seconds <= TAKEOVER_LONGEST:
         raise InvalidArgument(
             "A takeover lasts at most twelve hours.", param="seconds", expected=f"1..{TAKEOVER_LONGEST:g}"
         )
+    session = _persons(services, caller, device)
+    running = room.state.of_device(device.key)
+    if running is None or running.lease_id != session.lease_id:
+        # Before anything is written: the store may be busy, and the person sees a reason to stop it now.
+        error = LeaseLost(
+            "A person took this device over.", by={"held": True, "person": True}, reason=reason, device=device.key
+        )
+        services.lanes.interrupt(device.key, error)
     now = services.clock.now()
     before = [lease for lease in room.state.near(device.key, device.shares) if now < lease.expires_at]
-    session = services.sessions.open(caller, device, name=None)
     request = Request(
         device.key,
         session.holder,
-        TAKEOVER_DEFAULT,
+        max(TTL_MIN, min(TAKEOVER_DEFAULT, seconds)),
         frozenset(device.shares),
         kind="human",
         until=now + seconds,
@@ -182,6 +206,24 @@ def take_over(services: Services, caller: Caller, device: Device, *, reason: str
             if old.kind != "cleanup" and old.holder != session.holder
         ],
     }
+
+
+def _persons(services: Services, caller: Caller, device: Device) -> Session:
+    """The session in which a person drives: the one that has taken the device over already, or a new one.
+
+    Its name is made up and told to nobody else, so that a program in the same directory does not drive by it.
+    """
+    lease = _room(services).state.of_device(device.key)
+    if lease is not None and lease.kind == "human" and lease.holder.principal == caller.principal:
+        found = services.sessions.of_lease(lease)
+        if found is not None:
+            return found
+    return services.sessions.open(caller, device, name=f"{PERSON}{token_hex(4)}", made_up=True)
+
+
+def plain(text: str) -> str:
+    """A person's words as they are kept and told: one line, nothing a terminal would act on."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:200]
 
 
 def give_back(services: Services, caller: Caller, device_key: str) -> dict[str, Any]:
@@ -225,7 +267,8 @@ def mark(services: Services, caller: Caller, device_key: str, *, health: str, re
     known = ("good", "suspect", "bad", "maintenance")
     if health not in known:
         raise InvalidArgument(f"There is no health {health[:40]!r}.", param="health", expected=" | ".join(known))
-    row = _room(services).set_health(device_key, health, reason[:200], services.clock.now())  # type: ignore[arg-type]
+    room, now = _room(services), services.clock.now()
+    row = room.set_health(device_key, health, plain(reason), now, said=True)  # type: ignore[arg-type]
     return {"device": device_key, "health": row.health, "reason": row.reason}
 
 

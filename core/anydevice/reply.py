@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anydevice_schemas import Answer, Caller, Cost, Device, DeviceRef, ErrorBody, Selection
-from anydevice_schemas.errors import AnydeviceError, LeaseLost
+from anydevice_schemas.errors import AnydeviceError, LeaseExpired, LeaseLost
 
 from .catalogue import Parsed
 from .context import Context, Outcome
@@ -109,7 +109,7 @@ def answer(trail: Trail, outcome: Outcome) -> Answer:
 def refusal(trail: Trail, error: AnydeviceError) -> Answer:
     """The answer of a call that did not work."""
     device = trail.acted or (trail.device.ref() if trail.device is not None else None)
-    if isinstance(error, LeaseLost) and trail.context is not None:
+    if isinstance(error, (LeaseExpired, LeaseLost)) and trail.context is not None:
         # It was taken while the command ran: what had been sent may have been done.
         error.details["may_have_acted"] = bool(trail.context.sent or trail.context.done)
     if error.device is None and device is not None:

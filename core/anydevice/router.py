@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -33,7 +34,6 @@ from anydevice_schemas.errors import (
     ConnectionLost,
     DeviceUnhealthy,
     Internal,
-    LeaseLost,
     PolicyError,
     Unsupported,
 )
@@ -45,12 +45,18 @@ from .context import Context, Outcome, Progress
 from .discovery import describe
 from .driver import Driver, Environment
 from .janitor import Janitor
+from .leases.refusals import same_holder
 from .reply import Trail
 from .returning import Returning
 from .services import Services
 from .sessions import Session
 
 log = structlog.get_logger("anydevice.router")
+
+LOOK_DEADLINE = 5.0
+"""Seconds a call may take that only looks at a device somebody else drives."""
+
+_inside: ContextVar[str | None] = ContextVar("device of the running command", default=None)
 
 LANE_WAIT = 60.0
 """Seconds a call waits for its device's lane before it says so."""
@@ -66,7 +72,8 @@ class Router:
         self.plugins: pluggy.PluginManager | None = None
         self.janitor = Janitor(services)
         services.sessions.ended.append(self._session_ended)
-        services.desk.taken.append(self._taken_over)
+        services.desk.over.append(self._over)
+        services.desk.again.append(self._again)
 
     async def call(self, call: Call, *, progress: Progress | None = None) -> Answer:
         """Carries one call out.
@@ -133,7 +140,7 @@ class Router:
         trail.device = device
         session = trail.session = self.choosing.seat(trail.caller, parsed, device, bound)
         made_now = bound is None and session.lease_id is None
-        await self.choosing.admit(trail, parsed, device, session)
+        await self.choosing.admit(trail, parsed, device, session, made_now=made_now)
         try:
             self._permit(trail, parsed, device)
         except AnydeviceError:
@@ -141,15 +148,19 @@ class Router:
                 self.services.sessions.end(session, "refused by policy")
             raise
         came = time.perf_counter()
+        looks = trail.admission is None  # beside the one who drives
+        deadline = min(parsed.deadline, LOOK_DEADLINE) if looks else parsed.deadline
+        inside = _inside.set(device.key)
         try:
-            async with self.services.lanes.enter(device, wait=LANE_WAIT, deadline=parsed.deadline):
+            async with self.services.lanes.enter(device, wait=LANE_WAIT, deadline=deadline):
                 trail.lane_wait = time.perf_counter() - came
                 if trail.admission is not None:
-                    self.services.desk.check(trail.admission)
+                    trail.admission = self.services.desk.begin(trail.admission, pin=parsed.deadline)
                 driver = await self.services.connections.get(device, env)
                 if trail.admission is not None and self.services.desk.owes(device.key):
                     await self.janitor.clean(device, driver, trail.admission.lease)
-                self._tell_losses(trail, driver)
+                if not looks:  # what was lost is told to whoever drives
+                    self._tell_losses(trail, driver)
                 await self.returning.look(trail, session, driver)
                 plan = self._plan(parsed, device, driver)
                 context = trail.context = self._context(
@@ -160,7 +171,8 @@ class Router:
                     trail.acted = await self._verify(driver, device)
                     return outcome
                 finally:
-                    self._tell_losses(trail, driver)
+                    if not looks:
+                        self._tell_losses(trail, driver)
                     if parsed.spec.command.boots:
                         self.services.backends.forget(device.backend)
         except TimeoutError:
@@ -179,6 +191,8 @@ class Router:
             await self.services.connections.drop(device.key)
             self.services.backends.forget(device.backend)
             raise
+        finally:
+            _inside.reset(inside)
 
     def _permit(self, trail: Trail, parsed: Parsed, device: Device | None) -> None:
         """Step 5: profile, scope, confirmation."""
@@ -264,9 +278,17 @@ class Router:
     def _session_ended(self, session: Session, reason: str) -> None:
         self.services.desk.release(session, reason=reason)
 
-    def _taken_over(self, lease: Lease, error: LeaseLost) -> None:
-        """A person takes a device over: what runs on it ends now, and says why."""
-        self.services.lanes.interrupt(lease.device, error)
+    def _over(self, lease: Lease, error: AnydeviceError) -> None:
+        """A lease ended under a command: what runs on the device ends now, and says why."""
+        if _inside.get() != lease.device:  # else it is this very command that ends it: close, shutdown
+            self.services.lanes.interrupt(lease.device, error)
+
+    def _again(self, lease: Lease) -> None:
+        """A lease was given back: its session sits in it again."""
+        for session in self.services.sessions.of_device(lease.device):
+            if same_holder(session.holder, lease.holder):
+                self.services.desk.sit(session, lease)
+                self.services.sessions.save(session)
 
     # --- the answer and the record ---
 

@@ -37,7 +37,8 @@ class Session:
         tree: The last tree seen, with refs, for diffs.
         app: What was opened last.
         event_template: URL template for app events, given at `open`.
-        lease_id, fence: The lease it sits in; kept by the lease desk.
+        lease_id, fence: The lease it sits in; kept by the lease desk. The fence is not kept over a restart: who comes
+            back is given a new one.
         notes: What is in progress in it (a recording), JSON-like; told after a restart.
         attached: Whether its holder is here; not so after a restart or a broken connection, until it comes back.
         until: Monotonic time until which its connection must be back; None where nothing depends on a connection.
@@ -117,7 +118,6 @@ class Session:
             "seen": self.seen,
             "event_template": self.event_template,
             "lease_id": self.lease_id,
-            "fence": list(self.fence) if self.fence is not None else None,
             "refs": mark,
             "notes": copy.deepcopy(self.notes) if self.notes else {},
             "created": self.saved["created"] if self.saved is not None else self.created + utc,
@@ -134,14 +134,11 @@ class Session:
             log.warning("field_left_out", session=str(row.get("name"))[:60], field=str(name)[:60])
         row = {name: row.get(name) for name in _KINDS}
         wrong = [name for name, kinds in _KINDS.items() if type(row[name]) not in kinds]
-        if not wrong and row["fence"] is not None and [type(part) for part in row["fence"]] != [int, int]:
-            wrong = ["fence"]
         if wrong:
             raise Unreadable(f"{', '.join(wrong)} cannot be read")
         used = float(row.pop("used"))
         fields = dict(row)
         fields["refs"] = RefRegistry(above=row["refs"])
-        fields["fence"] = tuple(row["fence"]) if row["fence"] is not None else None
         fields["notes"] = copy.deepcopy(row["notes"])
         fields["created"] = float(row["created"]) - utc
         return cls(
@@ -173,7 +170,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "seen": _PERHAPS,
     "event_template": _PERHAPS,
     "lease_id": _PERHAPS,
-    "fence": (list, type(None)),
     "refs": (int,),
     "notes": (dict,),
     "created": (float, int),

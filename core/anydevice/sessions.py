@@ -20,6 +20,7 @@ from .clock import Clock
 from .database import StoreBusy
 from .discovery import describe
 from .elements import RefRegistry
+from .leases.refusals import PERSON
 from .losses import DEVICE_GONE, GONE_STATES, NEVER_BACK, Losses, Lost
 from .resolution import Inventory
 from .session import Session, Unreadable
@@ -28,6 +29,9 @@ from .session_ledger import SessionLedger, key_of
 __all__ = ["Session", "Sessions"]
 
 log = structlog.get_logger("anydevice.sessions")
+
+MADE_UP = ("auto-", "waiting-", PERSON)
+"""What made-up names begin with; no caller can give a session such a name."""
 
 TOUCH_SECONDS = 5.0
 """A use is written when the last one written is this long ago."""
@@ -102,7 +106,7 @@ class Sessions:
         tenant = tenant or "default"
         found = self._named.get((caller.principal, tenant, name))
         if found is not None:
-            return found
+            return found if _open_to(caller, found) else None
         groups = [self._implicit.get(caller.scope_key, {})]
         if caller.transport == "cli":
             person = f"{caller.principal}|cli|"
@@ -112,7 +116,8 @@ class Sessions:
 
     def names(self, caller: Caller, tenant: str | None = None) -> list[str]:
         """Names a caller may use."""
-        own = [n for p, t, n in self._named if p == caller.principal and t == (tenant or "default")]
+        mine = (caller.principal, tenant or "default")
+        own = [s.name for s in self._named.values() if (s.principal, s.tenant) == mine and _open_to(caller, s)]
         return sorted(own + [s.name for s in self.implicit(caller, tenant)])
 
     def implicit(self, caller: Caller, tenant: str | None = None) -> list[Session]:
@@ -125,7 +130,7 @@ class Sessions:
     def visible(self, caller: Caller, tenant: str | None = None) -> list[Session]:
         """Every session of the caller's principal for a tenant; those of other tenants are not seen."""
         mine = (caller.principal, tenant or "default")
-        return [session for session in self.all() if (session.principal, session.tenant) == mine]
+        return [s for s in self.all() if (s.principal, s.tenant) == mine and _open_to(caller, s)]
 
     def of_lease(self, lease: Lease) -> Session | None:
         """The session that sits in a lease."""
@@ -149,14 +154,25 @@ class Sessions:
         name: str | None,
         tenant: str | None = None,
         run_id: str | None = None,
+        made_up: bool = False,
     ) -> Session:
         """The caller's session on a device, made if there is none yet, and kept from then on.
 
+        Args:
+            made_up: The name is one of ours, not the caller's.
+
         Raises:
             SelectorConflict: The named session is bound to another device.
+            SessionNotFound: Names of this kind are made up here: there is none of this one that the caller may use.
         """
         if name is not None:
             found = self.find(caller, name, tenant)
+            if found is None and name.startswith(MADE_UP) and not made_up:
+                raise SessionNotFound(
+                    f"There is no session {name[:60]!r} that you may use.",
+                    nearest=[],
+                    hint=f"Choose a name of your own; those that begin with {', '.join(MADE_UP)} are made up here.",
+                )
             if found is None:
                 found = self._new(caller, device, name, None, tenant, run_id)
             elif found.device_key != device.key:
@@ -170,8 +186,8 @@ class Sessions:
         found = self._implicit.get(caller.scope_key, {}).get(slot)
         if found is None:
             place = f"{caller.scope_key}|{'|'.join(slot)}"
-            made_up = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
-            found = self._new(caller, device, f"auto-{made_up}", caller.scope_key, tenant, run_id)
+            tag = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
+            found = self._new(caller, device, f"auto-{tag}", caller.scope_key, tenant, run_id)
         return found
 
     def touch(self, session: Session) -> None:
@@ -392,3 +408,8 @@ class Sessions:
             log.warning("ledger_not_written", step=getattr(write, "__name__", "?"), reason=describe(error))
             return False
         return True
+
+
+def _open_to(caller: Caller, session: Session) -> bool:
+    """Whether a session is for such callers at all: one in which a person drives is for persons."""
+    return not session.name.startswith(PERSON) or "admin" in caller.scopes

@@ -50,7 +50,7 @@ _device = click.argument("device", shell_complete=_known)
 def takeover(device: str, reason: str, minutes: float, as_json: bool) -> int:
     """Takes DEVICE (its id, key or name) over for you, whoever drives it.
 
-    What runs on it ends at once, and its holder is told your reason. Commands from this directory then drive it.
+    What runs on it ends at once, and its holder is told your reason. Commands with the session it names then drive it.
     After `give-back`, or when the takeover runs out, whoever was interrupted goes on.
     """
     with remote.connect() as client:
@@ -62,7 +62,7 @@ def takeover(device: str, reason: str, minutes: float, as_json: bool) -> int:
         "nobody was interrupted"
     ]
     lines += [
-        "Commands from this directory drive it; elsewhere add: --session " + shlex.quote(data["session"]),
+        "Drive it with: --session " + shlex.quote(data["session"]),
         f"When you are done: anydevice give-back {key}",
     ]
     output.result("takeover", data, "\n".join(map(output.clean, lines)), as_json=as_json)

@@ -782,6 +782,8 @@ class Oracle:
             assert by in self.over and self.ended.pop(key, ("taken",))[0] == "taken"
             assert self.now < row.top and not self.barred(row.device, row.group, row.who), "given back over somebody"
             expires = min(self.now + row.ttl, row.top)
+            if row.kind == "human":
+                expires = max(expires, row.until)
             assert abs(lease.expires_at - expires) < GRAIN
             assert row_of(lease) == replace(
                 row, since=self.now, until=lease.expires_at, fence=(lease.fence.epoch, lease.fence.counter)
@@ -848,7 +850,9 @@ class Oracle:
         for human in self.over:
             for key, (row, by, _) in list(self.parked.items()):
                 if by == human:
-                    assert row.top <= self.now or self.barred(row.device, row.group, row.who), "not given back"
+                    sick = self.bad(row.device) and row.kind != "human"
+                    barred = self.barred(row.device, row.group, row.who)
+                    assert sick or row.top <= self.now or barred, "not given back"
                     del self.parked[key]
                     self._forget(key)
         self.over = []
@@ -948,7 +952,10 @@ class Oracle:
         row = self.held[lease.lease_id]
         kind = "run" if acquire and row.kind != "human" else row.kind
         ttl = acquire or row.ttl
-        assert abs(lease.expires_at - min(max(self.now + ttl, until), row.top)) < GRAIN
+        expires = min(max(self.now + ttl, until), row.top)
+        if row.kind == "human":  # a person was told until when the device is kept
+            expires = max(expires, row.until)
+        assert abs(lease.expires_at - expires) < GRAIN
         fence = (lease.fence.epoch, lease.fence.counter)
         if fence != row.fence:
             assert row.fence[0] < fence[0] == self.state.epoch and fence[1] > self.counter

@@ -90,12 +90,12 @@ async def test_the_old_holder_is_told_once_then_refused_and_goes_on_when_it_is_g
     async with fake_router() as (router, backend):
         one = caller("one")
         assert (await press(router, one)).ok
-        take_over(router, "fake-1")
+        told = take_over(router, "fake-1")
         first, second = await press(router, one), await press(router, one)
         assert code(first) == "lease_lost" and first.error is not None
         assert first.error.details["reason"] == "let me look"
         assert code(second) == "lease_held" and second.error is not None and "person" in second.error.message
-        assert (await press(router, PERSON)).ok, "the person drives"
+        assert (await press(router, PERSON, None, session=told["session"])).ok, "the person drives"
         restored = give_back(router, "fake-1")
         assert [row["device"] for row in restored["restored"]] == ["fake:fake-1"]
         after = await press(router, one)

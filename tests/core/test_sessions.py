@@ -80,7 +80,7 @@ HOLDERS = {"stdio": AGENT, "python": SCRIPT, "cli": PERSON}
 
 KEPT = (
     "name", "principal", "tenant", "run_id", "scope_key", "connection", "device_key", "device_name", "cwd",
-    "transport", "app", "event_template", "lease_id", "fence", "notes", "created", "used",
+    "transport", "app", "event_template", "lease_id", "notes", "created", "used",
 )  # fmt: skip
 
 
@@ -476,7 +476,7 @@ def rewritten(daemons: Daemons, change: Callable[[dict[str, Any]], None]) -> tup
 @pytest.mark.parametrize(
     "change",
     [
-        {"device_key": None}, {"fence": [1]}, {"fence": ["1", 2]}, {"refs": True}, {"refs": "x"}, {"notes": []},
+        {"device_key": None}, {"refs": True}, {"refs": "x"}, {"notes": []},
         {"created": "today"}, {"app": 1}, {"connection": 1.5},
     ],
     ids=str,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from functools import partial
 from typing import Any, Literal
 
 import anyio
+import anyio.lowlevel
 from pydantic import Field
 
 from anydevice_schemas import TTL_MAX, TTL_MIN, Device, Example, Holder, Lease
@@ -91,7 +93,7 @@ async def lease(ctx: Context, args: LeaseInput) -> Outcome:
     desk, now = ctx.services.desk, ctx.services.clock.now()
     if args.action == "renew":
         lease_id = session.lease_id
-        renewed = await ownership.patiently(lambda: desk.store.renew(lease_id, now))
+        renewed = await ownership.patiently(ctx.services, lambda: desk.store.renew(lease_id, now))
         ctx.services.sessions.touch(session)
         return Outcome(data={"lease": lease_wire(renewed, secret=True)}, verified=True)
     ended = desk.lease(session.lease_id, session.holder)
@@ -109,7 +111,7 @@ async def _acquire(ctx: Context, args: LeaseInput) -> Outcome:
     if ctx.parsed.selector.lease_id is not None:
         raise ctx.bad_argument("leaseId", "is what acquire returns", "renew, or other selectors")
     devices = await _fitting(ctx)
-    kept = _already(ctx, devices, args)
+    kept = await _already(ctx, devices, args)
     if kept is not None:
         return kept
     until = anyio.current_time() + args.timeout_ms / 1000
@@ -123,8 +125,11 @@ async def _acquire(ctx: Context, args: LeaseInput) -> Outcome:
                 if taken is not None:
                     place = None
                     return taken
+                await anyio.lowlevel.checkpoint()  # it was too late: look again, and let others have the loop
                 continue
             left = until - anyio.current_time()
+            if place is None and left <= 0:
+                raise ownership.busy(None)
             if left <= 0 or ctx.services.desk.leaving:
                 error = _not_now(ctx, room, place, devices, waited=args.timeout_ms > 0)
                 if args.timeout_ms > 0:
@@ -172,7 +177,7 @@ async def _fitting(ctx: Context) -> list[Device]:
     return well
 
 
-def _already(ctx: Context, devices: list[Device], args: LeaseInput) -> Outcome | None:
+async def _already(ctx: Context, devices: list[Device], args: LeaseInput) -> Outcome | None:
     """The lease of a session that the caller works in anyway: it is lengthened, not asked for again."""
     services, selector = ctx.services, ctx.parsed.selector
     keys = {device.key: device for device in devices}
@@ -187,7 +192,8 @@ def _already(ctx: Context, devices: list[Device], args: LeaseInput) -> Outcome |
             continue
         standing = {held.lease_id for held in services.desk.store.leases(services.clock.now())}
         if session.lease_id in standing:
-            kept = services.desk.keep(device, session, ttl=args.ttl_ms / 1000)
+            keep = partial(services.desk.keep, device, session, ttl=args.ttl_ms / 1000)
+            kept = await ownership.patiently(services, keep, device=device.key)
             services.sessions.touch(session)
             services.sessions.save(session)
             return _outcome(kept, device, already=True)
@@ -229,7 +235,7 @@ async def _take(ctx: Context, room: StateStore, place: Ticket, devices: list[Dev
     granted = None
     try:
         granted = await ownership.patiently(
-            lambda: room.accept(place.ticket_id, services.clock.now(), holder=session.holder)
+            services, lambda: room.accept(place.ticket_id, services.clock.now(), holder=session.holder)
         )
     finally:
         if granted is None and session not in known:
@@ -357,12 +363,20 @@ async def status_wire(ctx: Context) -> dict[str, Any]:
         if keys is not None and held.device not in keys:
             continue
         own = (held.holder.principal, held.holder.tenant) == (viewer.principal, viewer.tenant)
-        if own and held.kind != "cleanup":
-            rows.append(lease_wire(held, secret=True))
+        if own and held.kind != "cleanup" and (held.kind != "human" or _may_use(ctx, held)):
+            rows.append(lease_wire(held, secret=_may_use(ctx, held)))
         else:
             rows.append({"device": held.device, "held": True, "until": iso(held.expires_at)})
     room = services.desk.room
     return {"leases": rows, "waiting": len(room.state.tickets) if room is not None else 0}
+
+
+def _may_use(ctx: Context, held: Lease) -> bool:
+    """Whether the caller may sit in a lease, and so may know its id."""
+    if held.kind == "human" and "admin" not in ctx.caller.scopes:
+        return False
+    session = ctx.services.sessions.of_lease(held)
+    return session is not None and ctx.services.sessions.find(ctx.caller, session.name, session.tenant) is session
 
 
 def queue_wire(ctx: Context) -> dict[str, Any]:

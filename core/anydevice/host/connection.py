@@ -302,7 +302,7 @@ async def _leave(daemon: Daemon, info: ConnectionInfo, *, answered: bool) -> Non
             await info.stream.send(protocol.HANDED_OVER)
         daemon.succession.left.append(info.caller)
         return
-    await free(daemon, info.caller, clean=info.stream.goodbye or daemon.stopping)
+    await free(daemon, info.caller, clean=info.stream.goodbye)
 
 
 async def free(daemon: Daemon, caller: Caller, *, clean: bool) -> None:
@@ -314,8 +314,9 @@ async def free(daemon: Daemon, caller: Caller, *, clean: bool) -> None:
     services = daemon.router.services
     for session in services.sessions.connection_gone(caller.connection, clean=clean):
         log.info("session_ended", session=session.name, device=session.device_key, why="connection ended")
-        if not services.sessions.of_device(session.device_key):
-            await services.connections.drop(session.device_key)
+        key = session.device_key
+        if not services.sessions.of_device(key) and not services.desk.cleaning(key):
+            await services.connections.drop(key)
 
 
 def _bad(param: str, expected: str) -> InvalidArgument:

@@ -107,19 +107,38 @@ async def _catalogue(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any
 
 async def _approve(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A person says yes to a confirmation token."""
+    _only_a_person(caller, "approve")
     return dict(daemon.router.services.policy.approve(arguments["token"]))
 
 
 async def _pending(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Confirmation tokens that wait for a person."""
+    _only_a_person(caller, "pending")
     return {"pending": daemon.router.services.policy.pending()}
+
+
+def _only_a_person(caller: Caller, name: str) -> None:
+    if "admin" not in caller.scopes:
+        raise Refused(
+            f"{name} is for a person at this host.",
+            reason=f"asked over {caller.transport}",
+            alternative=f"Have a person run: anydevice {_TYPED.get(name, name)}",
+        )
 
 
 async def _stop(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Announces the end, and ends all sessions; the conversation sets it off once this answer is on its way."""
-    ended = daemon.router.services.sessions.all()
+    services = daemon.router.services
+    taken = [lease.device for lease in services.desk.store.leases(services.clock.now()) if lease.kind == "human"]
+    if taken and "admin" not in caller.scopes:
+        raise Refused(
+            "A person has taken a device over; only a person stops the daemon now.",
+            reason=f"asked over {caller.transport}",
+            alternative="anydevice give-back, or anydevice stop",
+        )
+    ended = services.sessions.all()
     for session in ended:  # who stops the daemon means it; one that is killed or replaced keeps them
-        daemon.router.services.sessions.end(session, "the daemon was stopped")
+        services.sessions.end(session, "the daemon was stopped")
     return {
         "pid": os.getpid(),
         "sessions": len(ended),

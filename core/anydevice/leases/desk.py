@@ -10,7 +10,14 @@ from typing import Any, Protocol
 import anyio
 
 from anydevice_schemas import TTL_DEFAULT, Device, Held, Holder, Lease
-from anydevice_schemas.errors import DeviceUnhealthy, LeaseExpired, LeaseLost, LeaseStale, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    AnydeviceError,
+    DeviceUnhealthy,
+    LeaseExpired,
+    LeaseLost,
+    LeaseStale,
+    UpstreamUnavailable,
+)
 
 from ..clock import Clock
 from ..database import StoreBusy
@@ -19,6 +26,9 @@ from .events import CLEANER, LeaseEvent, Request
 from .machine import live
 from .refusals import iso, same_holder, unhealthy, visible_holder
 from .store import LeaseStore, StateStore
+
+PIN_SLACK = 0.25
+"""Seconds a command may have waited for its lane without being pinned anew."""
 
 CLEAN_DEADLINE = 10.0
 """Seconds the clean-up after a holder may take."""
@@ -55,7 +65,10 @@ class Desk:
         ttl: Seconds an implicit lease lives without use.
 
     Attributes:
-        taken: Called with each lease that a person takes over: whatever runs under it must end now.
+        over: Called with each lease that ends while a command runs under it, and with each that a person takes over:
+            what runs must end now, with the error.
+        again: Called with each lease that was given back after a takeover.
+        gate: Whoever finds the store busy waits here, so that one at a time tries again.
         leaving: Set while a newer daemon takes over: whoever waits in the queue asks that one again.
         unreleased: Leases whose release could not be written yet, and why they end.
         cleans: Says whether a device can be cleaned up now; `released` is then called with its key.
@@ -66,7 +79,9 @@ class Desk:
         self.clock = clock
         self.ttl = ttl
         self.room = store if isinstance(store, StateStore) else None
-        self.taken: list[Callable[[Lease, LeaseLost], None]] = []
+        self.over: list[Callable[[Lease, AnydeviceError], None]] = []
+        self.again: list[Callable[[Lease], None]] = []
+        self.gate = anyio.Lock()
         self.cleans: Callable[[str], bool] = lambda device_key: False
         self.released: Callable[[str], None] = lambda device_key: None
         self.leaving = False
@@ -89,7 +104,7 @@ class Desk:
             QuotaExceeded: The tenant has all it may have.
             DeviceUnhealthy: It is not given out.
         """
-        if (sick := unhealthy(device)) is not None:
+        if (sick := self.sick(device)) is not None and not self._is_persons(device.key, seat):
             raise sick
         if asked_lease is not None and asked_lease != seat.lease_id:
             raise LeaseStale(
@@ -100,7 +115,7 @@ class Desk:
             )
         now = self.clock.now()
         pins = self._pins.get(seat.lease_id or "", ())
-        notice = self._notices.pop(seat.lease_id or "", None) if self._notices else None
+        notice = self._notices.get(seat.lease_id or "") if self._notices else None
         request = Request(
             device=device.key,
             holder=seat.holder,
@@ -115,7 +130,7 @@ class Desk:
                 lease, regranted = self.store.grant(request, now)
             except LeaseStale:
                 # This very call may have ended a takeover that ran out: the lease is given back, with a new fence.
-                notice = self._notices.pop(seat.lease_id or "", None)
+                notice = self._notices.get(seat.lease_id or "")
                 if notice is None:
                     raise
                 lease, regranted = self.store.grant(replace(request, fence=None), now)
@@ -131,25 +146,37 @@ class Desk:
                 "message": "Your lease had run out; nobody took the device and you were given a new one.",
                 "fence": str(lease.fence),
             }
-        elif notice is None and self._notices:
+        elif self._notices:
             notice = self._notices.pop(lease.lease_id, None)
         return Admission(lease, now + pin, notice)
 
-    def check(self, admission: Admission) -> None:
-        """Whether what was admitted is still good, after waiting for the device's lane.
+    def begin(self, admission: Admission, *, pin: float) -> Admission:
+        """The command has its lane now: what was admitted is looked at once more, and pinned for `pin` seconds.
 
         Raises:
-            LeaseLost, LeaseExpired: It was taken, or ran out.
+            LeaseLost, LeaseExpired: The lease was taken, given back or ran out while the command waited.
         """
-        if self.room is None:
-            return
-        lease = admission.lease
-        self.room.refresh()
-        found = self.room.state.leases.get(lease.lease_id)
-        now = self.clock.now()
-        if found is not None and found.fence == lease.fence and live(found, now):
-            return
-        raise refusals.gone(self.room.state.ended.get(lease.lease_id), lease.holder, now)
+        lease, now = admission.lease, self.clock.now()
+        if self.room is not None:
+            self.room.refresh()
+            found = self.room.state.leases.get(lease.lease_id)
+            if found is None or not live(found, now):
+                raise refusals.gone(self.room.state.ended.get(lease.lease_id), lease.holder, now)
+            if found.fence != lease.fence:
+                raise LeaseLost(
+                    "A person took this device over and gave it back while the command waited.",
+                    by={"held": True, "person": True},
+                    reason="taken over meanwhile",
+                    device=lease.device,
+                    hint="Nothing of it was done. Look at the device with snapshot before you go on.",
+                )
+        pins = self._pins.get(lease.lease_id)
+        if pins is None or admission.pinned_until not in pins or now + pin - admission.pinned_until < PIN_SLACK:
+            return admission
+        pins[pins.index(admission.pinned_until)] = now + pin
+        with suppress(StoreBusy, UpstreamUnavailable):  # it stands for as long as it was pinned at first
+            self.store.renew(lease.lease_id, now, until=max(pins))
+        return replace(admission, pinned_until=now + pin)
 
     def settle(self, admission: Admission) -> None:
         """Ends the pin of one command: the lease lives for its TTL from now, or for other commands' pins."""
@@ -195,14 +222,35 @@ class Desk:
         self._notices.pop(lease_id, None)
         now = self.clock.now()
         try:
+            if self.room is not None and self._kind(lease_id) == "human":
+                with suppress(LeaseExpired, LeaseLost):
+                    self.room.give_back(lease_id, now)  # whoever was interrupted goes on
+                return
             if self.room is None or not self.cleans(seat.device_key):
                 self.store.release(lease_id, now, reason=reason)
                 return
-            self.room.release(lease_id, now, reason=reason, clean_until=now + CLEAN_DEADLINE)
+            ended = self.room.release(lease_id, now, reason=reason, clean_until=now + CLEAN_DEADLINE)
         except (StoreBusy, UpstreamUnavailable):
             self.unreleased[lease_id] = reason  # the janitor tries again
             return
-        self.released(seat.device_key)
+        if ended is not None and self.cleaning(seat.device_key):
+            self.released(seat.device_key)
+
+    def in_use(self, seat: LeaseSeat) -> bool:
+        """Whether a session must not end for being idle: a command runs, or a person drives or interrupted it."""
+        if seat.lease_id is not None and (seat.lease_id in self._pins or self._kind(seat.lease_id) == "human"):
+            return True
+        return self.room is not None and any(
+            same_holder(row.lease.holder, seat.holder) for row in self.room.state.suspended.values()
+        )
+
+    def _kind(self, lease_id: str) -> str | None:
+        lease = self.room.state.leases.get(lease_id) if self.room is not None else None
+        return lease.kind if lease is not None else None
+
+    def _is_persons(self, device_key: str, seat: LeaseSeat) -> bool:
+        lease = self.room.state.of_device(device_key) if self.room is not None else None
+        return lease is not None and lease.kind == "human" and lease.lease_id == seat.lease_id
 
     # --- who holds what ---
 
@@ -299,20 +347,38 @@ class Desk:
         if lease is None or lease.holder == CLEANER:
             return
         if event.kind == "taken":
-            error = LeaseLost(
-                "A person took this device over.",
-                by=visible_holder(event.by, lease.holder) if event.by is not None else {"held": True},
-                reason=event.reason,
-                device=lease.device,
+            self._tell_over(
+                lease,
+                LeaseLost(
+                    "A person took this device over.",
+                    by=visible_holder(event.by, lease.holder) if event.by is not None else {"held": True},
+                    reason=event.reason,
+                    device=lease.device,
+                ),
             )
-            for listener in self.taken:
-                listener(lease, error)
+        elif event.kind in ("released", "expired") and lease.lease_id in self._pins:
+            how = "was given back" if event.kind == "released" else "reached its end"
+            self._tell_over(
+                lease,
+                LeaseExpired(
+                    f"The lease {how} while the command ran.",
+                    expired=iso(self.clock.now()),
+                    device=lease.device,
+                    hint="Look at the device with snapshot: the command may have been done in part.",
+                ),
+            )
         elif event.kind == "given_back":
             self._notices[lease.lease_id] = {
                 "kind": "given_back",
                 "message": "A person took this device over and has given it back; look at it before you go on.",
                 "fence": str(lease.fence),
             }
+            for again in self.again:
+                again(lease)
+
+    def _tell_over(self, lease: Lease, error: AnydeviceError) -> None:
+        for listener in self.over:
+            listener(lease, error)
 
 
 def lease_wire(lease: Lease, *, secret: bool) -> dict[str, Any]:

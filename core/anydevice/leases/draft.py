@@ -8,7 +8,7 @@ from typing import Any
 from anydevice_schemas import Fence, Holder, Lease, LeaseKind
 from anydevice_schemas.errors import AnydeviceError
 
-from . import fairness
+from . import fairness, refusals
 from .events import LeaseEvent, Step
 from .refusals import same_holder
 from .state import Change, Ended, EndKind, LeaseState, Table, Wish
@@ -35,6 +35,8 @@ def in_the_way(lease: Lease, device: str, holder: Holder) -> bool:
 def longer(lease: Lease, now: float, until: float) -> Lease:
     """The lease, living for its TTL from `now` or to `until` if that is later, to its hard maximum at most."""
     expires = max(now + lease.ttl, until)
+    if lease.kind == "human":
+        expires = max(expires, lease.expires_at)  # a person was told until when the device is kept
     if lease.max_until is not None:
         expires = min(expires, lease.max_until)
     if abs(expires - lease.expires_at) < GRAIN:
@@ -145,7 +147,8 @@ class Draft:
             self.put("suspended", old.lease_id, None)
             again = longer(having(old, granted_at=self.now), self.now, 0.0)
             near = self.standing(old.device, group)
-            if not live(again, self.now) or any(in_the_way(lease, old.device, old.holder) for lease in near):
+            sick = refusals.marked(self.state.mark(old.device)) is not None and old.kind != "human"
+            if sick or not live(again, self.now) or any(in_the_way(lease, old.device, old.holder) for lease in near):
                 self.forget_suspended(old)
                 continue
             again = having(again, fence=self.fence())

@@ -113,11 +113,12 @@ class Tick:
 
 @dataclass(slots=True, frozen=True)
 class SetHealth:
-    """Somebody found out how a device is."""
+    """It was found how a device is, or a person says so; what a person said no finding changes."""
 
     device: str
     health: Health
     reason: str = ""
+    said: bool = False
 
 
 @dataclass(slots=True, frozen=True)

@@ -329,7 +329,13 @@ def _tick(d: Draft, e: Tick) -> None:
 
 
 def _health(d: Draft, e: SetHealth) -> None:
-    mark = replace(d.state.mark(e.device), health=e.health, reason=e.reason, since=d.now)
+    before = d.state.mark(e.device)
+    d.step.result = before
+    if before.said and not e.said:
+        return
+    # A person's `good` puts a device back into the pool; from then on findings count again.
+    said = e.said and e.health not in refusals.HEALTHY
+    mark = replace(before, health=e.health, reason=e.reason, since=d.now, said=said)
     lease = d.state.of_device(e.device)
     if lease is not None and lease.kind == "cleanup" and e.health not in refusals.HEALTHY:
         d.end(lease, "released")

@@ -20,6 +20,9 @@ from anydevice_schemas.errors import (
 from .events import CLEANER, Request
 from .state import Ended, Mark, Ticket
 
+PERSON = "person-"
+"""What names of sessions begin with in which a person drives who took a device over."""
+
 HEALTHY = frozenset({"good", "unknown"})
 
 LATEST = 253402300799.0
@@ -32,6 +35,8 @@ def same_holder(one: Holder, other: Holder) -> bool:
 
 def visible_holder(holder: Holder, viewer: Holder) -> dict[str, str | bool]:
     """What one holder may know of another: names only within its own principal and tenant."""
+    if holder.session.startswith(PERSON):
+        return {"held": True, "person": True}
     if (holder.principal, holder.tenant) == (viewer.principal, viewer.tenant):
         return {"session": holder.session, "yours": False, "samePrincipal": True}
     return {"held": True}

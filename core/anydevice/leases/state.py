@@ -77,6 +77,7 @@ class Mark:
         health: Our own finding, apart from what the backend says; `unknown` = nothing found.
         reason: Why it is not good.
         since: UTC seconds of the last change of health.
+        said: A person said so; nothing but a person changes it.
     """
 
     device: str
@@ -87,6 +88,7 @@ class Mark:
     health: Health = "unknown"
     reason: str = ""
     since: float = 0.0
+    said: bool = False
 
 
 @dataclass(slots=True, frozen=True)

@@ -222,9 +222,9 @@ class StateStore(abc.ABC):
 
     # --- devices ---
 
-    def set_health(self, device: str, health: Health, reason: str, now: float) -> Mark:
-        """Remembers how a device is, apart from what its backend says."""
-        mark: Mark = self._do(SetHealth(device, health, reason), now)
+    def set_health(self, device: str, health: Health, reason: str, now: float, *, said: bool = False) -> Mark:
+        """Remembers how a device is, apart from what its backend says. What a person `said` only a person changes."""
+        mark: Mark = self._do(SetHealth(device, health, reason, said), now)
         return mark
 
     def cleaned(self, device: str, now: float) -> Mark:
