@@ -11,6 +11,7 @@ from . import ownership
 from .catalogue import Parsed
 from .driver import Environment
 from .inventory import defaults_from
+from .leases.refusals import PERSON
 from .reply import Trail
 from .resolution import Request, Resolution, pin, resolve
 from .returning import Returning
@@ -45,6 +46,8 @@ class Choosing:
             bound = find(caller, selector.session, selector.tenant)
         elif selector.names_a_device() or parsed.spec.command.explicit_device:
             return None  # a session the caller never named is no naming of a device
+        elif taken := self._taken_over(caller):
+            raise self._ambiguous_session([*taken, *sessions.implicit(caller, selector.tenant)], caller)
         elif implicit := sessions.implicit(caller, selector.tenant):
             await self.returning.judge(implicit, env)
             if not opens and any(session.ended for session in implicit):
@@ -56,6 +59,16 @@ class Choosing:
         self.returning.tell(trail, bound)
         return bound
 
+    def _taken_over(self, caller: Caller) -> list[Session]:
+        """Sessions in which a person drives who took a device over in this directory: it is not guessed around them."""
+        if "admin" not in caller.scopes:
+            return []
+        return [
+            session
+            for session in self.services.sessions.visible(caller)
+            if session.name.startswith(PERSON) and session.cwd == caller.cwd
+        ]
+
     def _in_scope(self, implicit: list[Session], selector: DeviceSelector, caller: Caller) -> list[Session]:
         if selector.platform is None and selector.device_target is None:
             return implicit
@@ -65,7 +78,7 @@ class Choosing:
     def _ambiguous_session(self, fitting: list[Session], caller: Caller) -> AmbiguousDevice:
         inventory = self.services.backends.cached(Environment(caller.cwd, caller.env))
         candidates = []
-        for session in sorted(fitting, key=lambda s: s.device_key):
+        for session in sorted(fitting, key=lambda s: (not s.name.startswith(PERSON), s.device_key)):
             row = inventory.by_key(session.device_key)
             selectors = pin(row, inventory) if row is not None else None
             candidates.append(
@@ -73,11 +86,16 @@ class Choosing:
                     "key": session.device_key,
                     "name": session.device_name,
                     "session": session.name,
-                    "selectors": selectors or {"session": session.name},
+                    "selectors": {"session": session.name}
+                    if session.name.startswith(PERSON)
+                    else selectors or {"session": session.name},
                 }
             )
+        persons = fitting[0].name.startswith(PERSON)
         return AmbiguousDevice(
-            f"You work with {len(fitting)} devices; say which one.",
+            "You have taken a device over; say which one you mean."
+            if persons
+            else f"You work with {len(fitting)} devices; say which one.",
             candidates=candidates[:10],
             matches=len(fitting),
         )
@@ -132,14 +150,14 @@ class Choosing:
         self.services.sessions.touch(session)
         return session
 
-    async def admit(self, trail: Trail, parsed: Parsed, device: Device, session: Session, *, made_now: bool) -> None:
+    async def admit(self, trail: Trail, parsed: Parsed, device: Device, session: Session) -> None:
         """Step 4: only the one who drives the device is let in; a session made for nothing goes again."""
-        fresh = session.lease_id is None and session.tree is None
         try:
             await ownership.admit(self.services, trail, parsed, device, session)
+            session.new = False
         except AnydeviceError as error:
             self._hint_own_session(trail.caller, parsed.selector.tenant, error)
-            if fresh and made_now:
+            if session.new:
                 self.services.sessions.end(session, "never admitted")
             raise
 

@@ -193,6 +193,7 @@ def take_over(services: Services, caller: Caller, device: Device, *, reason: str
     )
     lease = room.take_over(request, now, reason=reason)
     services.desk.sit(session, lease)
+    session.new = False
     services.sessions.touch(session)
     services.sessions.save(session)
     return {

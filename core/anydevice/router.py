@@ -139,8 +139,8 @@ class Router:
             trail.tell(dict(notice))
         trail.device = device
         session = trail.session = self.choosing.seat(trail.caller, parsed, device, bound)
-        made_now = bound is None and session.lease_id is None
-        await self.choosing.admit(trail, parsed, device, session, made_now=made_now)
+        made_now = session.new
+        await self.choosing.admit(trail, parsed, device, session)
         try:
             self._permit(trail, parsed, device)
         except AnydeviceError:

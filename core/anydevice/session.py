@@ -43,6 +43,7 @@ class Session:
         attached: Whether its holder is here; not so after a restart or a broken connection, until it comes back.
         until: Monotonic time until which its connection must be back; None where nothing depends on a connection.
         ended: It is over; nothing is kept of it any more.
+        new: It was never admitted: should the call it was made for be refused, nothing of it stays.
         restored: It is from an earlier daemon.
         news: The notice of the restart, until it was told.
         unseen: What was open before the restart was not looked for yet.
@@ -72,6 +73,7 @@ class Session:
     attached: bool = True
     until: float | None = None
     ended: bool = False
+    new: bool = True
     restored: bool = False
     news: dict[str, Any] | None = None
     unseen: bool = False
@@ -145,6 +147,7 @@ class Session:
             **fields,
             used=used - utc,
             attached=False,
+            new=False,
             restored=True,
             news=news(row["name"], row["device_key"], refs=row["refs"] > 0, notes=row["notes"]),
             unseen=row["app"] is not None,

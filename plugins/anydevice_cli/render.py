@@ -161,8 +161,9 @@ def _devices(data: Row) -> list[str]:
     for row in data.get("devices", ()):
         lease = row.get("lease")
         held = "" if not lease else ("yours" if lease.get("yours") else f"held until {lease['until']}")
-        more = " — ".join(str(row[key]) for key in ("reason", "fix") if row.get(key))
-        rows.append([row["id"], row["name"], row["platform"], row["kind"], row["state"], held, more])
+        more = " — ".join(str(row[key]) for key in ("healthReason", "reason", "fix") if row.get(key))
+        state = row["state"] if "health" not in row else f"{row['state']}, {row['health']}"
+        rows.append([row["id"], row["name"], row["platform"], row["kind"], state, held, more])
     lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else ["no devices"]
     return lines + [
         f"missing: {gone['backend']}: {clean(gone['reason'])} {clean(gone.get('fix') or '')}".rstrip()

@@ -363,3 +363,35 @@ async def test_housekeeping_that_cannot_write_ends_nothing_else() -> None:
         await anyio.sleep(1.0)
         store.stuck = False
         assert (await press(router, caller("two"), "only")).ok, "the router lives"
+
+
+async def test_an_interrupted_session_that_asked_in_vain_has_its_lease_again_by_its_id() -> None:
+    async with fake_router() as (router, backend):
+        one = caller("one")
+        lease = await acquire(router, one, device="fake-1")
+        take_over(router, backend)
+        assert [code(await press(router, one)) for _ in range(3)] == ["lease_lost", "lease_held", "lease_held"]
+        ownership.give_back(router.services, PERSON, "fake:fake-1")
+        after = await press(router, one, None, leaseId=lease["leaseId"])
+        assert after.ok, after.error
+
+
+async def test_a_person_who_took_a_device_over_does_not_drive_another_by_leaving_its_name_out() -> None:
+    async with fake_router() as (router, backend):
+        told = take_over(router, backend)
+        unsaid = await press(router, PERSON, None)
+        assert code(unsaid) == "ambiguous_device" and unsaid.error is not None
+        first = unsaid.error.details["candidates"][0]
+        assert first["key"] == "fake:fake-1" and first["selectors"] == {"session": told["session"]}
+        assert (await press(router, PERSON, None, **first["selectors"])).ok
+        assert (await press(router, PERSON, "fake-2")).ok, "one that is named is meant"
+
+
+async def test_every_argument_of_lease_takes_effect_or_is_refused() -> None:
+    async with fake_router() as (router, _):
+        one = caller("one")
+        lease = await acquire(router, one, device="fake-1")
+        renewed = await router.call(call("lease", by=one, action="renew", ttlMs=300_000, leaseId=lease["leaseId"]))
+        assert renewed.ok and renewed.data["lease"]["ttlMs"] == 300_000
+        for arguments in ({"action": "release", "ttlMs": 6000}, {"action": "renew", "timeoutMs": 10}, {"priority": 1}):
+            assert code(await router.call(call("lease", by=one, **arguments))) == "invalid_argument", arguments

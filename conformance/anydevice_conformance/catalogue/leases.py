@@ -181,8 +181,8 @@ async def run_lease(t: Trial) -> None:
 
 @case(
     "leases.a-takeover-is-told",
-    "When a person takes a device over, the session that drove it MUST be refused as lease_lost from then on, and its "
-    "old lease MUST NOT stand beside the new one.",
+    "When a person takes a device over, the session that drove it MUST be refused as lease_lost, and as lease_held from "
+    "then on, and its old lease MUST NOT stand beside the new one.",
     command="press",
     sample={"target": "Increment"},
     mutates=True,
@@ -191,7 +191,7 @@ async def takeover(t: Trial) -> None:
     lease = store(t).take_over(of_kind(t, "human"), now(t), reason="a person needs it")
     try:
         t.detail(await t.call("press", target="Increment", expect="lease_lost"), "by", "reason")
-        t.detail(await t.call("snapshot", expect="lease_lost"), "by", "reason")
+        refused(t, await t.call("snapshot", expect="lease_held"))
         mine = [one for one in store(t).leases(now(t)) if one.device == t.device.key]
         t.equal([one.lease_id for one in mine], [lease.lease_id], "the leases on the device")
     finally:

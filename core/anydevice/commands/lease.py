@@ -48,7 +48,7 @@ class LeaseInput(Input):
     )
     ttl_ms: int = Field(
         default=60_000, ge=TTL_MIN * 1000, le=TTL_MAX * 1000,
-        description="acquire: milliseconds the lease lives without use.",
+        description="acquire, renew: milliseconds the lease lives without use.",
     )  # fmt: skip
     timeout_ms: int = Field(
         default=0, ge=0, le=3_600_000, description="acquire: milliseconds to wait in the queue; 0 = do not wait."
@@ -82,6 +82,9 @@ class LeaseInput(Input):
 )
 async def lease(ctx: Context, args: LeaseInput) -> Outcome:
     """Acquires, renews, releases, or shows."""
+    for name in ("ttlMs", "timeoutMs", "priority"):
+        if name in ctx.parsed.arguments and args.action not in _GOES_WITH[name]:
+            raise ctx.bad_argument(name, f"goes with {' and '.join(_GOES_WITH[name])}", f"no {name}")
     if args.action == "acquire":
         return await _acquire(ctx, args)
     if args.action == "queue":
@@ -90,10 +93,9 @@ async def lease(ctx: Context, args: LeaseInput) -> Outcome:
         return Outcome(data=await status_wire(ctx))
     session = await _mine(ctx)
     assert session.lease_id is not None
-    desk, now = ctx.services.desk, ctx.services.clock.now()
+    desk = ctx.services.desk
     if args.action == "renew":
-        lease_id = session.lease_id
-        renewed = await ownership.patiently(ctx.services, lambda: desk.store.renew(lease_id, now))
+        renewed = await ownership.patiently(ctx.services, partial(_renewed, ctx, args, session))
         ctx.services.sessions.touch(session)
         return Outcome(data={"lease": lease_wire(renewed, secret=True)}, verified=True)
     ended = desk.lease(session.lease_id, session.holder)
@@ -101,6 +103,19 @@ async def lease(ctx: Context, args: LeaseInput) -> Outcome:
     standing = {held.lease_id for held in desk.store.leases(ctx.services.clock.now())}
     data = {"released": True, "device": ended.device, "sessionEnded": session.name}
     return Outcome(data=data, verified=ended.lease_id not in standing)
+
+
+_GOES_WITH = {"ttlMs": ("acquire", "renew"), "timeoutMs": ("acquire",), "priority": ("acquire",)}
+
+
+def _renewed(ctx: Context, args: LeaseInput, session: Session) -> Lease:
+    """The caller's lease, lengthened; under another TTL where one is given."""
+    desk, now = ctx.services.desk, ctx.services.clock.now()
+    assert session.lease_id is not None
+    lease = desk.store.renew(session.lease_id, now)
+    if "ttlMs" not in ctx.parsed.arguments:
+        return lease
+    return desk.keep(lease.device, frozenset(lease.group), session, ttl=args.ttl_ms / 1000)
 
 
 # --- acquire ---
@@ -192,7 +207,7 @@ async def _already(ctx: Context, devices: list[Device], args: LeaseInput) -> Out
             continue
         standing = {held.lease_id for held in services.desk.store.leases(services.clock.now())}
         if session.lease_id in standing:
-            keep = partial(services.desk.keep, device, session, ttl=args.ttl_ms / 1000)
+            keep = partial(services.desk.keep, device.key, frozenset(device.shares), session, ttl=args.ttl_ms / 1000)
             kept = await ownership.patiently(services, keep, device=device.key)
             services.sessions.touch(session)
             services.sessions.save(session)
@@ -244,6 +259,7 @@ async def _take(ctx: Context, room: StateStore, place: Ticket, devices: list[Dev
         return None
     services.desk.no_turn(place.ticket_id)
     services.desk.sit(session, granted)
+    session.new = False
     services.sessions.touch(session)
     services.sessions.save(session)
     return _outcome(granted, device)
@@ -304,13 +320,24 @@ def _not_now(
         {"position": position, "waiting": len(queue)} if waited else {"waiting": len(queue) - 1}
     )
     return LeaseHeld(
-        "Every device that would do is in use." if len(devices) != 1 else "Another session drives this device.",
+        _in_use(ctx, first, len(devices)),
         holder=visible_holder(first.holder, viewer) if first is not None else {"held": True},
         expires=iso(first.expires_at if first is not None else now + 1.0),
         devices=[{"device": held.device, "until": iso(held.expires_at)} for held in blocking[:10]],
         hint=hint,
         **place_told,
     )
+
+
+def _in_use(ctx: Context, first: Lease | None, many: int) -> str:
+    """Why there is nothing to be had, in a sentence."""
+    if ctx.services.desk.leaving:
+        return "A newer version takes the daemon over just now."
+    if many != 1:
+        return "Every device that would do is in use."
+    if first is not None and first.kind == "human":
+        return "A person has taken this device over."
+    return "Another session drives this device."
 
 
 # --- what is held, who waits ---

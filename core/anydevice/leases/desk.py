@@ -196,15 +196,13 @@ class Desk:
             # It lives for as long as it was written to; the next command renews it.
             return
 
-    def keep(self, device: Device, seat: LeaseSeat, *, ttl: float) -> Lease:
+    def keep(self, device_key: str, group: frozenset[str], seat: LeaseSeat, *, ttl: float) -> Lease:
         """Makes the lease a session has one that was asked for, with a TTL of its own.
 
         Raises:
             LeaseHeld, LeaseLost, LeaseStale, InvalidArgument: As the store refuses.
         """
-        request = Request(
-            device.key, seat.holder, ttl, frozenset(device.shares), lease_id=seat.lease_id, fence=seat.fence, kind="run"
-        )
+        request = Request(device_key, seat.holder, ttl, group, lease_id=seat.lease_id, fence=seat.fence, kind="run")
         lease, _ = self.store.grant(request, self.clock.now())
         self.sit(seat, lease)
         return lease

@@ -141,11 +141,11 @@ def marked(mark: Mark) -> DeviceUnhealthy | None:
     if mark.health in HEALTHY:
         return None
     return DeviceUnhealthy(
-        f"This device is {mark.health} and not given out.",
+        f"This device is marked {mark.health} and not given out.",
         health=mark.health,
         reason=mark.reason,
         device=mark.device,
-        hint=f"Have a person look at it and run: anydevice mark {mark.device} good",
+        hint=f"A person may take it over to look at it, and then run: anydevice mark {mark.device} good",
     )
 
 

@@ -264,7 +264,7 @@ def _way_out(request: Request, shown: Sequence[Row], missing: bool, inventory: I
         row = next(row for row in shown if row.device.state == "shutdown")
         return f"Call boot with {_as_typed(pin_row(row, inventory))}, then repeat the call."
     if any(request.held_by_others(row.key) is not None for row in shown):
-        return "Wait until one is free; details.unusable says until when it is held."
+        return "Name one with device to be told who drives it, or wait for one: lease acquire with timeoutMs."
     if states & {"unauthorized", "offline", "booting"}:
         return "Do what details.unusable says for one of the devices, then repeat the call."
     if missing:

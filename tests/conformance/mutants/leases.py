@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from anydevice.leases import Desk, MemoryStore, Request, machine
-from anydevice.router import Router
+from anydevice import ownership
+from anydevice.choosing import Choosing
+from anydevice.leases import Desk, LeaseState, MemoryStore, Request, draft, machine, refusals
+from anydevice.leases.draft import Draft
+from anydevice.leases.state import Wish
 from anydevice.testing import ReferenceBackend
 from anydevice_schemas import Held, Lease
 
@@ -17,24 +20,25 @@ from . import Mutant
 
 def leases_to_users(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lease is held by a user, so that all of his sessions drive at once."""
-    monkeypatch.setattr(machine, "same_holder", lambda one, other: one.principal == other.principal)
+    for module in (machine, draft):
+        monkeypatch.setattr(module, "same_holder", lambda one, other: one.principal == other.principal)
 
 
 def lets_readers_in(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that only read are not asked for a lease."""
-    sound = Router._admit
+    sound = Choosing.admit
 
-    def admit(self: Router, trail: Any, parsed: Any, *where: Any) -> None:
+    async def admit(self: Choosing, trail: Any, parsed: Any, *where: Any, **how: Any) -> None:
         if parsed.spec.command.effect != "read":
-            sound(self, trail, parsed, *where)
+            await sound(self, trail, parsed, *where, **how)
 
-    monkeypatch.setattr(Router, "_admit", admit)
+    monkeypatch.setattr(Choosing, "admit", admit)
 
 
 def names_the_holder_to_everybody(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal tells whose session it is, whoever asks."""
     monkeypatch.setattr(
-        machine, "visible_holder", lambda lease, viewer: {"session": lease.holder.session, "samePrincipal": True}
+        refusals, "visible_holder", lambda holder, viewer: {"session": holder.session, "samePrincipal": True}
     )
 
 
@@ -56,8 +60,10 @@ def renews_in_silence(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch
 
 def forgets_who_had_a_lease(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who lost a lease is refused like one who never had any."""
-    sound = machine._held
-    monkeypatch.setattr(machine, "_held", lambda lease, request: sound(lease, replace(request, lease_id=None)))
+    sound = refusals.held
+    monkeypatch.setattr(
+        refusals, "held", lambda lease, request, ended: sound(lease, replace(request, lease_id=None), ended)
+    )
 
 
 def does_not_look_at_the_lease_named(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,19 +74,26 @@ def does_not_look_at_the_lease_named(backend: ReferenceBackend, monkeypatch: pyt
         return sound(self, *who, **how | {"asked_lease": None})
 
     monkeypatch.setattr(Desk, "admit", admit)
+    monkeypatch.setattr(ownership, "by_lease", lambda services, caller, selector: None)
 
 
 def counts_session_leases_alone(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only leases that came with a session keep others out."""
-    sound = machine.clashes
-    monkeypatch.setattr(machine, "clashes", lambda lease, request: lease.kind == "implicit" and sound(lease, request))
+    sound = LeaseState.near
+
+    def near(self: LeaseState, device: str, group: Any) -> list[Lease]:
+        return [lease for lease in sound(self, device, group) if lease.kind == "implicit"]
+
+    monkeypatch.setattr(LeaseState, "near", near)
 
 
 def leaves_the_old_lease(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A takeover makes a new lease and leaves the old one standing."""
 
     def take_over(self: MemoryStore, request: Request, now: float, *, reason: str) -> Lease:
-        return self._new(request, now)
+        made = Draft(self.state, now, "f" * 32)
+        wish = Wish(request.device, request.group)
+        return made.grant(wish, request.holder, "human", ttl=request.ttl, until=request.until)
 
     monkeypatch.setattr(MemoryStore, "take_over", take_over)
 
