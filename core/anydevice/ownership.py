@@ -53,7 +53,13 @@ def by_lease(services: Services, caller: Caller, selector: DeviceSelector) -> Se
     if selector.lease_id is None:
         return None
     viewer = Holder(principal=caller.principal, session="", tenant=selector.tenant or "default")
-    lease = services.desk.lease(selector.lease_id, viewer)
+    try:
+        lease = services.desk.lease(selector.lease_id, viewer)
+    except (LeaseExpired, LeaseLost):
+        for session in services.sessions.visible(caller, selector.tenant):
+            if session.lease_id == selector.lease_id:
+                session.lease_id, session.fence = None, None  # told now; its next call starts anew
+        raise
     if lease.kind == "human" and "admin" not in caller.scopes:
         raise LeaseHeld(
             "A person has taken this device over.",

@@ -63,7 +63,11 @@ def test_a_takeover_ends_what_runs_and_giving_back_lets_it_go_on(home: Home, pla
     assert "fake:fake-1 is yours for 10 min at least" in taken.stdout
     assert f"interrupted: session {session}\n" in taken.stdout
     assert "anydevice give-back fake:fake-1" in taken.stdout
-    assert home.json("press", "Increment", cwd=there)["ok"]
+    unsaid = home.json("press", "Increment", cwd=there, code=3)["error"]
+    assert unsaid["code"] == "ambiguous_device", "nor does a person drive by accident"
+    mine = unsaid["details"]["candidates"][0]["selectors"]["session"]
+    assert f"--session {mine}" in taken.stdout
+    assert home.json("press", "Increment", "--session", mine, cwd=there)["ok"]
     assert home.json("press", "Increment", cwd=here, code=3)["error"]["code"] == "lease_lost"
     back = home.cli("give-back", "fake:fake-1", cwd=here)
     assert (back.returncode, back.stdout) == (0, f"fake:fake-1 is given back\ngoes on: session {session}\n")

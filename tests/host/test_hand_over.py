@@ -25,7 +25,7 @@ from ..support.versions import Version, installed
 
 pytestmark = pytest.mark.daemon
 
-CONFIG = '[plugins]\ndisabled = ["web"]\n'
+CONFIG = '[plugins]\ndisabled = ["linux", "web"]\n'
 MAIN = "anydevice/host/__main__.py"
 ENTRY = "    options = parser.parse_args(argv)\n"
 

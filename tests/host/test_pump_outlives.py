@@ -23,7 +23,7 @@ pytestmark = pytest.mark.daemon
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["web"]\n') as made:
+    with Home.made('[plugins]\ndisabled = ["linux", "web"]\n') as made:
         yield made
 
 

@@ -58,7 +58,7 @@ class Home:
 
     @staticmethod
     @contextmanager
-    def made(config: str = '[plugins]\ndisabled = ["mcp", "web"]\n') -> Iterator[Home]:
+    def made(config: str = '[plugins]\ndisabled = ["linux", "mcp", "web"]\n') -> Iterator[Home]:
         """A home with the tests' plugin and a fake backend; everything that was started ends with it.
 
         The folder's name is short, so that a socket's address fits; long ones have tests of their own.
