@@ -75,7 +75,7 @@ def admission(report: Report) -> None:
                 clock.advance(0.01)
                 began = time.perf_counter()
                 admitted = desk.admit(device, seat, pin=30.0)
-                desk.check(admitted)
+                admitted = desk.begin(admitted, pin=30.0)
                 desk.settle(admitted)
                 samples.append(time.perf_counter() - began)
             report(f"admission of a command ({name})", samples, "µs")

@@ -25,6 +25,7 @@ from anydevice_schemas.errors import (
     InvalidArgument,
     LeaseHeld,
     OutcomeUnknown,
+    Refused,
     UnknownCommand,
     UpstreamUnavailable,
 )
@@ -157,8 +158,12 @@ def test_the_daemons_own_operations_are_under_host(client: Client, daemon: Home)
     with pytest.raises(ConfirmationRequired) as asked:
         client.vendor_wipe()
     token = asked.value.details["token"]
-    assert token in [entry["token"] for entry in client.host.pending()]
-    client.host.approve(token)
+    for asks in (client.host.pending, lambda: client.host.approve(token)):
+        with pytest.raises(Refused):  # a program does not confirm for itself
+            asks()
+    with Client(transport="cli") as person:
+        assert token in [entry["token"] for entry in person.host.pending()]
+        person.host.approve(token)
     assert client.vendor_wipe(confirm_token=token).data == {"wiped": True}
 
 
