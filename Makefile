@@ -17,7 +17,7 @@ help:
 	@echo "make schemas   export the JSON Schemas and the generated reference"
 
 setup:
-	@tools/setup.sh dev browser
+	@tools/setup.sh dev browser desktop
 
 demo:
 	@tools/setup.sh demo browser

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the virtual environment and, where asked, a browser ready; does nothing that is done already.
 #
-#   tools/setup.sh dev|demo [browser]
+#   tools/setup.sh dev|demo [browser] [desktop]
 #
 # PYTHON and VENV may name another interpreter and folder. System packages are installed only as root, or
 # where sudo asks for no password; otherwise what to type is printed.
@@ -61,5 +61,22 @@ if [ "${2:-}" = browser ]; then
         found=chromium
     fi
     say "browser: $found"
+fi
+
+if [ "${3:-}" = desktop ]; then
+    # What a virtual desktop is made of, and the programs that tests drive on it.
+    missing=
+    for name in Xvfb openbox dbus-daemon xprop setxkbmap mousepad gedit gnome-calculator; do
+        command -v "$name" >/dev/null 2>&1 || missing="$missing $name"
+    done
+    [ -r /usr/share/dbus-1/services/org.a11y.Bus.service ] || missing="$missing at-spi2-core"
+    /usr/bin/python3 -c 'import gi; gi.require_version("Gtk", "3.0"); gi.require_version("Gtk", "4.0")' \
+        >/dev/null 2>&1 || missing="$missing python3-gi"
+    if [ -n "$missing" ]; then
+        apt_install xvfb openbox dbus at-spi2-core libglib2.0-bin x11-utils x11-xserver-utils x11-xkb-utils xkb-data \
+            xauth adwaita-icon-theme fonts-dejavu-core python3-gi gir1.2-gtk-3.0 gir1.2-gtk-4.0 \
+            mousepad gedit gnome-calculator \
+            || say "without these the tests of the Linux desktop are skipped:$missing"
+    fi
 fi
 say "ready"

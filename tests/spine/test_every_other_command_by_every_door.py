@@ -131,13 +131,26 @@ def test_session_lists_and_ends_what_the_caller_has(page: Page) -> None:
     assert page.told("count") == [1]
 
 
+def test_lease_keeps_a_device_shows_it_and_gives_it_back(page: Page) -> None:
+    page.do("press", target="Increment")
+    lease = page.door.do("lease", action="acquire", device=DEVICE).data["lease"]
+    assert lease["device"] == KEY and lease["kind"] == "run"
+    rows = {row["device"]: row for row in page.door.do("lease", action="status").data["leases"]}
+    assert rows[KEY]["leaseId"] == lease["leaseId"]
+    page.door.do("press", target="Increment", leaseId=lease["leaseId"])
+    assert page.told("count") == [1, 2]
+    released = page.door.do("lease", action="release", leaseId=lease["leaseId"])
+    assert released.verified is True and released.data["device"] == KEY
+    page.door.refused("lease_expired", "press", target="Increment", leaseId=lease["leaseId"])
+
+
 def test_capabilities_name_what_the_browser_can_do(page: Page) -> None:
     data = page.door.do("capabilities", device=DEVICE).data
     assert data["device"]["key"] == KEY
     assert {"press", "snapshot", "gesture", "trigger-app-event", "tabs"} <= set(data["commands"])
     assert data["operations"]["screen.tree"] == {"available": True}
     platforms = {row["backend"] for row in page.door.do("capabilities").data["platforms"]}
-    assert platforms == {"fake", "web"}
+    assert platforms == {"fake", "linux", "web"}
 
 
 def test_doctor_finds_the_browser_and_every_plugin(door: Door) -> None:

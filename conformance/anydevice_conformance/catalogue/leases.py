@@ -181,8 +181,8 @@ async def run_lease(t: Trial) -> None:
 
 @case(
     "leases.a-takeover-is-told",
-    "When a person takes a device over, the session that drove it MUST be refused as lease_lost, and as lease_held from "
-    "then on, and its old lease MUST NOT stand beside the new one.",
+    "When a person takes a device over, the session that drove it MUST be refused as lease_lost, and as lease_held "
+    "from then on, and its old lease MUST NOT stand beside the new one.",
     command="press",
     sample={"target": "Increment"},
     mutates=True,

@@ -1,0 +1,288 @@
+"""Calls on the accessibility bus: every one with a deadline, few enough at once, every failure told by kind.
+
+One program that hangs or floods must not cost another one its answers, so each application is spoken to over a
+connection of its own (`Buses.link`); opening one takes less than a millisecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import anyio
+from dbus_fast import Message, MessageType
+from dbus_fast.aio import MessageBus
+
+T = TypeVar("T")
+
+AT_ONCE = 64
+"""Calls under way at once on one connection. More make nothing faster, and past some hundreds sockets fill up."""
+CONNECT_DEADLINE = 3.0
+"""Seconds a bus may take to accept a connection."""
+PROPERTIES = "org.freedesktop.DBus.Properties"
+_DEAD = frozenset(
+    f"org.freedesktop.DBus.Error.{word}" for word in ("ServiceUnknown", "NameHasNoOwner", "NoReply", "Disconnected")
+)
+_GUID = re.compile(r"guid=([0-9a-fA-F]+)")
+
+
+class Trouble(Exception):
+    """A call that brought no answer."""
+
+
+class Refusal(Trouble):
+    """The program answered with an error: no such object, no such member, not now. Why, toolkits hardly say."""
+
+
+class Silence(Trouble):
+    """The program did not answer within the deadline."""
+
+
+class Died(Trouble):
+    """Nobody of this name is on the bus (any more). `meanwhile`: it was there when it was asked."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.meanwhile = name.endswith(".NoReply")
+
+
+class Lost(Trouble):
+    """The connection to the bus is gone."""
+
+
+class Call(NamedTuple):
+    """One method call: bus name, object path, interface, member, and the arguments with their signature."""
+
+    name: str
+    path: str
+    interface: str
+    member: str
+    signature: str = ""
+    body: tuple[Any, ...] = ()
+
+
+def get(name: str, path: str, interface: str, prop: str) -> Call:
+    """A call that reads one property; its value is in `.value` of the answer's first item."""
+    return Call(name, path, PROPERTIES, "Get", "ss", (interface, prop))
+
+
+class Link:
+    """One connection to a bus."""
+
+    def __init__(self, bus: MessageBus) -> None:
+        self._bus = bus
+        self.doubtful = False
+
+    @classmethod
+    async def open(cls, address: str, deadline: float = CONNECT_DEADLINE) -> Link:
+        """Connects.
+
+        Args:
+            address: D-Bus address.
+            deadline: Seconds it may take.
+
+        Raises:
+            Lost: There is no bus at this address, or it does not answer.
+        """
+        try:
+            with anyio.fail_after(deadline):
+                bus = await MessageBus(bus_address=address).connect()
+        except Exception as error:  # addresses that cannot be read, sockets that are gone, handshakes that fail
+            raise Lost(f"no connection to the bus ({type(error).__name__})") from error
+        writer = getattr(bus, "_writer", None)
+        if writer is not None:
+            writer.sock = _Patient(writer.sock)
+        return cls(bus)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the connection is gone."""
+        return not self._bus.connected
+
+    async def ask(self, call: Call, deadline: float) -> list[Any]:
+        """Makes one call and returns the values of the answer.
+
+        Raises:
+            Refusal, Silence, Died, Lost: There was no answer.
+        """
+        try:
+            with anyio.fail_after(deadline):
+                return await self._send(call)
+        except TimeoutError:
+            self.doubtful = True
+            raise Silence(f"no answer within {deadline:g} s") from None
+
+    async def value(self, call: Call, deadline: float) -> Any:
+        """Reads the one value a call answers with (a property's own value without its wrapping). Raises as `ask`."""
+        answer = await self.ask(call, deadline)
+        found = answer[0] if answer else None
+        return getattr(found, "value", found) if call.interface == PROPERTIES else found
+
+    async def many(self, calls: Iterable[Call], deadline: float) -> list[list[Any] | None]:
+        """Makes many calls, `AT_ONCE` at a time; the answers in order, None where the program refused one.
+
+        Args:
+            calls: The calls. They may come from a generator.
+            deadline: Seconds for all of them together.
+
+        Raises:
+            Silence, Died, Lost: The program or the bus is gone, or not all was answered in time.
+        """
+        out: list[list[Any] | None] = []
+        todo = enumerate(calls)
+
+        async def work() -> None:
+            for at, call in todo:
+                out.append(None)
+                try:
+                    out[at] = await self._send(call)
+                except Refusal:
+                    continue
+
+        try:
+            with anyio.fail_after(deadline):
+                workers = [asyncio.ensure_future(work()) for _ in range(AT_ONCE)]
+                try:
+                    await asyncio.gather(*workers)
+                finally:
+                    for worker in workers:
+                        worker.cancel()
+                    # Cancelled workers end before anybody goes on: they share what they iterate over.
+                    with anyio.CancelScope(shield=True):
+                        await asyncio.gather(*workers, return_exceptions=True)
+        except TimeoutError:
+            self.doubtful = True
+            raise Silence(f"no answer within {deadline:g} s") from None
+        return out
+
+    def listen(self, heard: Callable[[Message], None]) -> None:
+        """Hands on every signal that arrives on this connection."""
+
+        def handle(message: Message) -> None:
+            if message.message_type is MessageType.SIGNAL:
+                heard(message)
+
+        self._bus.add_message_handler(handle)
+
+    async def aclose(self) -> None:
+        """Disconnects."""
+        if self._bus.connected:
+            self._bus.disconnect()
+            with anyio.move_on_after(1.0, shield=True):
+                try:
+                    await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
+                except Exception:  # it was on its way out already
+                    return
+
+    async def _send(self, call: Call) -> list[Any]:
+        if not self._bus.connected:
+            raise Lost("the connection to the bus is gone")
+        message = Message(
+            destination=call.name,
+            path=call.path,
+            interface=call.interface,
+            member=call.member,
+            signature=call.signature,
+            body=list(call.body),
+        )
+        try:
+            reply = await self._bus.call(message)
+        except (OSError, EOFError) as error:
+            raise Lost("the connection to the bus is gone") from error
+        if reply is None:
+            raise Lost("the connection to the bus is gone")
+        if reply.message_type is MessageType.ERROR:
+            name = reply.error_name or "error"
+            raise (Died if name in _DEAD else Refusal)(name)
+        body: list[Any] = reply.body
+        return body
+
+
+class _Patient:
+    """A socket whose full buffer is no error: the library would take it for the end of the connection."""
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+        self.sendmsg: Callable[..., int] = sock.sendmsg
+
+    def send(self, data: Any) -> int:
+        try:
+            sent: int = self._sock.send(data)
+        except BlockingIOError:
+            return 0
+        return sent
+
+
+class Buses:
+    """The accessibility bus of one session: a connection of our own, and one for each application."""
+
+    def __init__(self, session_address: str, address: str, own: Link) -> None:
+        self._session = session_address
+        self.address = address
+        self.own = own
+        self._links: dict[str, Link] = {}
+        self._opening: dict[str, anyio.Lock] = {}
+
+    @classmethod
+    async def open(cls, session_address: str, deadline: float) -> Buses:
+        """Asks the session bus for the accessibility bus (which starts it if need be) and connects.
+
+        Args:
+            session_address: D-Bus address of the session bus.
+            deadline: Seconds it may take in all.
+
+        Raises:
+            Lost, Silence, Died, Refusal: There is no session bus, or it has no accessibility bus.
+        """
+        end = anyio.current_time() + deadline
+        session = await Link.open(session_address, deadline)
+        try:
+            left = max(0.05, end - anyio.current_time())
+            address = await session.value(Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress"), left)
+        finally:
+            await session.aclose()
+        own = await Link.open(str(address), max(0.05, end - anyio.current_time()))
+        return cls(session_address, str(address), own)
+
+    @property
+    def guid(self) -> str:
+        """What tells this bus from every other one; names on it mean nothing anywhere else."""
+        found = _GUID.search(self.address)
+        return found[1] if found else self.address
+
+    async def link(self, name: str) -> Link:
+        """The connection for one application; a new one where the last one is gone or was left with open questions.
+
+        Raises:
+            Lost: The bus is gone.
+        """
+        async with self._opening.setdefault(name, anyio.Lock()):
+            link = self._links.get(name)
+            if link is not None and not link.lost and not link.doubtful:
+                return link
+            if link is not None:
+                await link.aclose()
+            link = self._links[name] = await Link.open(self.address)
+            return link
+
+    async def forget(self, alive: Iterable[str]) -> None:
+        """Closes the connections of all applications but these."""
+        keep = set(alive)
+        for name in [name for name in self._links if name not in keep]:
+            self._opening.pop(name, None)
+            await self._links.pop(name).aclose()
+
+    async def aclose(self) -> None:
+        """Disconnects from everything."""
+        await self.forget(())
+        await self.own.aclose()
+
+
+def first(answers: Sequence[list[Any] | None], at: int, otherwise: T) -> Any | T:
+    """The first value of an answer of `Link.many` (a property's own value), or `otherwise` where it was refused."""
+    answer = answers[at]
+    if not answer:
+        return otherwise
+    return getattr(answer[0], "value", answer[0])

@@ -1,0 +1,1 @@
+"""The practice app as a GTK 3 program; run by the system's Python, never imported by ours."""
