@@ -22,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import desktop
 import ownership
 
 from anydevice.driver import Environment
@@ -242,7 +243,7 @@ async def browser(env: dict[str, str]) -> None:
 
 def main() -> int:
     """Runs all of it; names on the command line choose parts."""
-    parts = set(sys.argv[1:]) or {"router", "ownership", "resolution", "processes", "mcp", "browser"}
+    parts = set(sys.argv[1:]) or {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop"}
     if "router" in parts:
         asyncio.run(router_overhead())
     if "ownership" in parts:
@@ -265,6 +266,8 @@ def main() -> int:
             subprocess.run([PROGRAM, "stop"], env=env, capture_output=True, check=False)
     if "browser" in parts:
         asyncio.run(browser(dict(os.environ)))
+    if "desktop" in parts:
+        asyncio.run(desktop.desktop(report, timed))
     return 0
 
 
