@@ -103,6 +103,11 @@ def _viewer(ctx: Context) -> Holder:
 
 
 def room_of(ctx: Context) -> StateStore:
+    """The store with its queue.
+
+    Raises:
+        UpstreamUnavailable: This store has none.
+    """
     room = ctx.services.desk.room
     if room is None:
         raise UpstreamUnavailable(
