@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 
 import anyio
@@ -12,7 +13,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from anydevice_schemas import Device, Lease
-from anydevice_schemas.errors import AnydeviceError, DeviceUnhealthy
+from anydevice_schemas.errors import AnydeviceError, DeviceUnhealthy, LeaseExpired, LeaseLost
 
 from .database import StoreBusy
 from .discovery import describe
@@ -66,9 +67,12 @@ class Janitor:
             self._tick()
             if now - swept >= SWEEP:
                 swept = now
-                await self._sweep()
-                self._reconcile()
-                self._retry(now)
+                try:
+                    await self._sweep()
+                    self._reconcile()
+                    self._retry(now)
+                except Exception as error:  # nothing else ends because the house could not be kept
+                    log.error("sweep_failed", reason=describe(error))
             if now - checked >= CHECKPOINT and self.services.database is not None:
                 checked = now
                 try:
@@ -96,7 +100,12 @@ class Janitor:
         desk, now = self.services.desk, self.services.clock.now()
         try:
             for lease_id, reason in list(desk.unreleased.items()):
-                room.release(lease_id, now, reason=reason)
+                lease = room.state.leases.get(lease_id)
+                if lease is not None and lease.kind == "human":
+                    with suppress(LeaseExpired, LeaseLost):
+                        room.give_back(lease_id, now)
+                else:
+                    room.release(lease_id, now, reason=reason)
                 del desk.unreleased[lease_id]
             room.tick(now)
         except StoreBusy:

@@ -395,3 +395,19 @@ async def test_every_argument_of_lease_takes_effect_or_is_refused() -> None:
         assert renewed.ok and renewed.data["lease"]["ttlMs"] == 300_000
         for arguments in ({"action": "release", "ttlMs": 6000}, {"action": "renew", "timeoutMs": 10}, {"priority": 1}):
             assert code(await router.call(call("lease", by=one, **arguments))) == "invalid_argument", arguments
+
+
+async def test_the_end_of_a_persons_session_that_could_not_be_written_gives_back_later() -> None:
+    store = Stuck()
+    async with fake_router(store=store) as (router, backend):
+        one = caller("one")
+        assert (await press(router, one)).ok
+        told = take_over(router, backend)
+        store.stuck = True
+        session = router.services.sessions.find(PERSON, told["session"])
+        assert session is not None
+        router.services.sessions.end(session, "test")
+        store.stuck = False
+        router.janitor._tick()
+        after = await press(router, one)
+        assert after.ok and any(notice["kind"] == "given_back" for notice in after.notices)

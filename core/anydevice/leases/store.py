@@ -31,7 +31,7 @@ from .events import (
     Wait,
 )
 from .machine import advance, live
-from .state import Account, LeaseState, Mark, Rules, Ticket, Wish
+from .state import Account, LeaseState, Mark, Ticket, Wish
 
 
 class LeaseStore(Protocol):
@@ -243,7 +243,3 @@ class StateStore(abc.ABC):
         with self._lock:
             self.refresh()
             return list(self.state.accounts.values())
-
-    def set_rules(self, rules: Rules) -> None:
-        """The host's limits from now on."""
-        self.state.rules = rules
