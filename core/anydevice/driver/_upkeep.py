@@ -1,0 +1,194 @@
+"""Everything around an app: settings, files, the shell, notifications, forwarded ports, a TV's remote control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._base import Capability, undeclared
+from ._data import Acted
+
+
+@dataclass(slots=True, frozen=True)
+class Setting:
+    """One setting as it was read from the device.
+
+    Attributes:
+        value: As the device has it, in our words (`dark`, `on`, `landscape-left`); None where it has none set.
+        choices: Values it can be given here; empty where any will do.
+        data: More facts, in the device's own words. Untrusted.
+    """
+
+    value: str | None
+    choices: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Settings(Capability):
+    """Settings of the device. Every change is read back by core through `read`.
+
+    What a holder changed is put back by `Driver.clean`, where the platform can tell what it was before.
+    """
+
+    name = "settings"
+
+    async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
+        """One setting; `area` is the name of one of the methods below."""
+        raise undeclared("settings", "read")
+
+    async def appearance(self, value: str) -> Acted:
+        """`light` or `dark`."""
+        raise undeclared("settings", "appearance")
+
+    async def orientation(self, value: str) -> Acted:
+        """`portrait`, `landscape-left`, `landscape-right`, `portrait-upside-down`, or `auto`."""
+        raise undeclared("settings", "orientation")
+
+    async def animations(self, value: str) -> Acted:
+        """`on` or `off`."""
+        raise undeclared("settings", "animations")
+
+    async def wifi(self, value: str) -> Acted:
+        """`on` or `off`."""
+        raise undeclared("settings", "wifi")
+
+    async def airplane(self, value: str) -> Acted:
+        """`on` or `off`."""
+        raise undeclared("settings", "airplane")
+
+    async def location(self, value: str) -> Acted:
+        """`LATITUDE,LONGITUDE` in degrees, or `off`."""
+        raise undeclared("settings", "location")
+
+    async def text_size(self, value: str) -> Acted:
+        """A factor such as `1.3`."""
+        raise undeclared("settings", "text_size")
+
+    async def permission(self, value: str, *, app: str, name: str) -> Acted:
+        """`grant`, `deny` or `ask` for the permission `name` of an app."""
+        raise undeclared("settings", "permission")
+
+    async def status_bar(self, value: str) -> Acted:
+        """`demo` (fixed time, full battery and signal, for pictures that compare) or `live`."""
+        raise undeclared("settings", "status_bar")
+
+
+@dataclass(slots=True, frozen=True)
+class ShellResult:
+    """What a shell command did. Both outputs are untrusted; `cut` says that one was longer than what is kept."""
+
+    status: int
+    stdout: str
+    stderr: str
+    cut: bool = False
+
+
+class Shell(Capability):
+    """A shell on the device. Offered in profile `full` only."""
+
+    name = "shell"
+
+    async def run(self, command: str, *, cwd: str | None = None, deadline: float = 30.0) -> ShellResult:
+        """Runs a command line; a cancelled or late one is ended with all its children.
+
+        Raises:
+            CallTimeout: It did not end in time; it was ended.
+            PathNotFound: `cwd` is no folder.
+        """
+        raise undeclared("shell", "run")
+
+
+@dataclass(slots=True, frozen=True)
+class FileInfo:
+    """A file of the device: its path there, size in bytes, when it changed (seconds since the epoch), its tags."""
+
+    path: str
+    size: int | None = None
+    changed: float | None = None
+    folder: bool = False
+    tags: Sequence[str] = ()
+
+
+class Files(Capability):
+    """Files of the device."""
+
+    name = "files"
+
+    async def push(self, source: str, target: str, *, deadline: float) -> Acted:
+        """Copies a file or folder of the host onto the device."""
+        raise undeclared("files", "push")
+
+    async def pull(self, source: str, target: str, *, deadline: float) -> Acted:
+        """Copies a file or folder of the device to a path of the host that does not exist yet."""
+        raise undeclared("files", "pull")
+
+    async def add_media(self, source: str, *, deadline: float) -> Acted:
+        """Puts a picture or video of the host into the device's gallery."""
+        raise undeclared("files", "add_media")
+
+    async def trash(self, path: str) -> Acted:
+        """Moves a file into the trash, from where it can be restored. Never deletes.
+
+        `Acted.data["trashed"]` is where it lies now.
+        """
+        raise undeclared("files", "trash")
+
+    async def tags(self, path: str) -> Sequence[str]:
+        """The tags of a file."""
+        raise undeclared("files", "tags")
+
+    async def set_tags(self, path: str, tags: Sequence[str]) -> Acted:
+        """Gives a file exactly these tags."""
+        raise undeclared("files", "set_tags")
+
+    async def search(self, query: str, *, under: str | None = None, most: int = 100) -> Sequence[FileInfo]:
+        """Files whose name (and, where there is an index, content or tags) matches, newest first."""
+        raise undeclared("files", "search")
+
+
+class Remote(Capability):
+    """A TV's remote control."""
+
+    name = "remote"
+
+    async def press(self, button: str, *, seconds: float = 0.0) -> Acted:
+        """Presses a button: up, down, left, right, select, back, home, menu, play-pause, …; held for `seconds`."""
+        raise undeclared("remote", "press")
+
+
+class Notifications(Capability):
+    """Notifications to an app."""
+
+    name = "notifications"
+
+    async def push(self, app: str, payload: Mapping[str, Any]) -> Acted:
+        """Delivers a push notification to an app, as far as the platform can without its service."""
+        raise undeclared("notifications", "push")
+
+
+@dataclass(slots=True, frozen=True)
+class Forward:
+    """A forwarded port: `device` is an address on the device, `host` one on the host."""
+
+    host: str
+    device: str
+    reverse: bool = False
+
+
+class Forwards(Capability):
+    """Ports of the device on the host, and the other way round. `Driver.clean` takes away those it made."""
+
+    name = "forwards"
+
+    async def list(self) -> Sequence[Forward]:
+        """Those that are there for this device, also of other programs."""
+        raise undeclared("forwards", "list")
+
+    async def add(self, forward: Forward) -> Forward:
+        """Adds one; port 0 lets the system choose, and the one returned has the number."""
+        raise undeclared("forwards", "add")
+
+    async def remove(self, forward: Forward) -> None:
+        """Takes away one that this driver added."""
+        raise undeclared("forwards", "remove")
