@@ -218,7 +218,7 @@ async def browser(env: dict[str, str]) -> None:
     )
     page = serve(body.encode())
     with tempfile.TemporaryDirectory() as home:
-        async with open_router(Settings(home=Path(home))) as router:
+        async with open_router(Settings(home=Path(home), disabled=frozenset({"android"}))) as router:
 
             async def do(name: str, **arguments: Any) -> Any:
                 answer = await router.call(call(name, **arguments))
@@ -253,6 +253,7 @@ def main() -> int:
     if "resolution" in parts:
         resolution()
     with tempfile.TemporaryDirectory(prefix="anydevice-bench-") as home:
+        Path(home, "config.toml").write_text('[plugins]\ndisabled = ["android"]\n')
         env = {**os.environ, "ANYDEVICE_HOME": home}
         try:
             if parts & {"processes", "mcp"}:

@@ -220,6 +220,7 @@ async def main() -> int:
     page = Page()
     home = tempfile.mkdtemp(prefix="anydevice-demo-")
     program = shutil.which("anydevice", path=str(Path(sys.executable).parent)) or "anydevice"
+    Path(home, "config.toml").write_text('[plugins]\ndisabled = ["android"]\n')
     env = {**os.environ, "ANYDEVICE_HOME": home}
     print(f"practice page at {page.url}; starting: anydevice mcp (and its daemon)", flush=True)
     started = time.perf_counter()

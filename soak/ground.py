@@ -33,7 +33,7 @@ READY = 20.0
 
 CONFIG = """
 [plugins]
-disabled = ["mcp", "web"]
+disabled = ["android", "mcp", "web"]
 
 [host]
 idle = 60

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from os import PathLike
 
 HOME_VARIABLE = "ANYDEVICE_HOME"
-DESKTOP_ENVIRONMENT: tuple[str, ...] = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
+DESKTOP_ENVIRONMENT: tuple[str, ...] = (
+    "DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SWAYSOCK",
+)  # fmt: skip
 """Which desktop somebody sits at. It travels with a call, and stays with the daemon as well: what it starts with a
 window has to show somewhere."""
-CALL_ENVIRONMENT: tuple[str, ...] = ("ANDROID_SERIAL", *DESKTOP_ENVIRONMENT)
+CALL_ENVIRONMENT: tuple[str, ...] = (
+    "ANDROID_SERIAL", "ANDROID_ADB_SERVER_HOST", "ANDROID_ADB_SERVER_PORT", *DESKTOP_ENVIRONMENT,
+)  # fmt: skip
 CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
 """What of a caller's environment travels with a call; everything else stays where it is."""
 

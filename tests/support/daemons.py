@@ -52,13 +52,14 @@ class Home:
     def environ(self) -> dict[str, str]:
         """What programs started here see; nothing of the outer anydevice."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("ANYDEVICE_", "AGENT_DEVICE_"))}
-        kept.pop("NO_COLOR", None)
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):  # of the terminal the tests are run in
+            kept.pop(name, None)
         paths = os.pathsep.join(filter(None, [str(self.plugins), *SOURCES, os.environ.get("PYTHONPATH")]))
         return kept | {"ANYDEVICE_HOME": str(self.path), "PYTHONPATH": paths} | self.extra
 
     @staticmethod
     @contextmanager
-    def made(config: str = '[plugins]\ndisabled = ["linux", "mcp", "web"]\n') -> Iterator[Home]:
+    def made(config: str = '[plugins]\ndisabled = ["android", "linux", "mcp", "web"]\n') -> Iterator[Home]:
         """A home with the tests' plugin and a fake backend; everything that was started ends with it.
 
         The folder's name is short, so that a socket's address fits; long ones have tests of their own.
@@ -154,6 +155,20 @@ class Home:
         if found is not None and record.lives(found):
             os.kill(found["pid"], signal.SIGTERM)
             eventually(lambda: not record.lives(found), "the daemon ends")
+        eventually(self._swept, "nothing of it is left")
+
+    def _swept(self) -> bool:
+        """Ends what has no record: a daemon that a program was about to start when it was ended. True once none is."""
+        mine = f"ANYDEVICE_HOME={self.path}".encode()
+        left = False
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                if mine in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGTERM)
+                    left = True
+            except OSError:
+                continue
+        return not left
 
 
 def greeting(what: str = "call", transport: str = "python", **changes: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import anyio
 from pydantic import Field
@@ -23,6 +23,7 @@ from ..context import Context
 from ..driver import Elements, Probe, TreeScope
 from ..elements import Query, RefQuery, describe_node, find, one, parse
 
+Found = TypeVar("Found")
 POLL_FIRST = 0.05
 POLL_MOST = 0.4
 FULL = TreeScope(mode="full", max_nodes=20_000, max_text=512)
@@ -132,7 +133,7 @@ async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree |
         return await _by_ref(ctx, query)
 
     async def attempt() -> tuple[Node, Tree]:
-        tree = await ctx.tree(FULL)
+        tree = await ctx.tree(reaching(ctx, query))
         return tree.nodes[one(tree, query)], tree
 
     node, tree = await patiently(ctx, attempt, timeout)
@@ -142,11 +143,15 @@ async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree |
     return node, tree
 
 
-async def patiently(
-    ctx: Context,
-    attempt: Callable[[], Awaitable[tuple[Node, Tree]]],
-    timeout: float,
-) -> tuple[Node, Tree]:
+def reaching(ctx: Context, query: Query) -> TreeScope:
+    """All of the app in front; on a desktop, for a query that names an app or a window, of every app."""
+    named = any(term.key in ("appname", "windowtitle") for one in query.alternatives for term in one.terms)
+    if named and ctx.driver is not None and ctx.driver.has("windows.list"):
+        return replace(FULL, reach="desktop")
+    return FULL
+
+
+async def patiently(ctx: Context, attempt: Callable[[], Awaitable[Found]], timeout: float) -> Found:
     """Repeats a look-up until it finds something or `timeout` seconds are over. An ambiguity is told at once."""
     until = anyio.current_time() + min(timeout, max(0.0, ctx.remaining() - 0.5))
     pause = POLL_FIRST
@@ -196,7 +201,7 @@ def judge(tree: Tree, index: int) -> Probe:
     """What a tree alone can say of an element: the middle of its visible part, and what lies over it there.
 
     Covers that count: nodes drawn later that are neither inside the element nor around it, and that are a
-    modal, a dialog or the keyboard. Without hit-testing nothing finer can be told.
+    modal, a dialog or the keyboard; and whatever lies over an element that its driver says gets no input (`hittable`).
     """
     node = tree.nodes[index]
     visible = node.rect
@@ -212,7 +217,21 @@ def judge(tree: Tree, index: int) -> Probe:
             continue
         if family.isdisjoint({later}):
             return Probe(node, point, f"{other.role} {other.name}".strip(), other.key)
+    if not node.hittable:
+        over = _taker(tree, index, point)
+        if over is None:
+            return Probe(node, point, "something else")
+        return Probe(node, point, f"{over.role} {over.name}".strip(), over.key)
     return Probe(node, point)
+
+
+def _taker(tree: Tree, index: int, point: Point) -> Node | None:
+    """What takes the input at a point instead of an element whose driver says that it does not get it."""
+    for later in range(len(tree.nodes) - 1, index, -1):
+        other = tree.nodes[later]
+        if other.actions and other.rect is not None and other.rect.contains(point):
+            return None if index in tree.ancestors(later) else other
+    return None
 
 
 def _covers(node: Node, point: Point) -> bool:

@@ -1,0 +1,160 @@
+"""Getting a dump: which source, how often, and what is answered when there is none."""
+
+from __future__ import annotations
+
+import anyio
+
+from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, ToolMissing, UpstreamUnavailable
+from anydevice_schemas.tree import Quality
+
+from .reach import SYSTEM_UI, Reach
+from .reading.dump import Dump, NoDump, parse_dump
+from .reading.focus import Focus
+
+DEADLINE = 15.0
+"""Seconds of a dump; a screen that never rests makes the program give up after about 11."""
+BUSY = 20.0
+"""Seconds for which a screen that never rests is not asked again: another try would cost as much and say the same."""
+AGAIN = 0.5
+"""Seconds before the one repetition where the screen was between two windows."""
+POOR = 3
+"""A dump with fewer elements is looked at twice before it is believed."""
+WINDOWS_SINCE = 30
+"""API level from which `dump --windows` may be there; whether it is, the program says."""
+
+
+class Dumping:
+    """The source of a device's trees. Calls take turns: a device has one automation slot."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._windows: bool | None = None if reach.sdk >= WINDOWS_SINCE or reach.sdk == 0 else False
+        self._busy_until = 0.0
+
+    async def take(self) -> tuple[Dump, Focus | None, Quality]:
+        """A dump, the app in front, and how far the dump can be believed.
+
+        Raises:
+            DeviceNotReady: The screen never rests (`reason: snapshot_busy`), or shows nothing.
+            UpstreamUnavailable: Another automation client holds the slot (`reason: slot_taken`).
+            AnydeviceError: As `AdbDevice.shell`.
+        """
+        now = anyio.current_time()
+        if now < self._busy_until:
+            raise _busy(self._busy_until - now)
+        async with self._reach.slot:
+            dump, focus = await self._both()
+            quality: Quality = "complete"
+            if _elsewhere(dump, focus):
+                dump, focus = await self._both()
+                quality = "stale" if _elsewhere(dump, focus) else "complete"
+            elif dump.count < POOR or dump.packages() <= {SYSTEM_UI}:
+                await anyio.sleep(AGAIN)
+                again, focus = await self._both()
+                dump = again if again.count >= dump.count else dump
+                if dump.count < POOR or (dump.packages() <= {SYSTEM_UI} and focus and focus.app != SYSTEM_UI):
+                    quality = "degraded"
+        self._reach.turned = next((w.rotation for w in dump.windows if w.focused), self._reach.turned)
+        return dump, focus, quality
+
+    async def _both(self) -> tuple[Dump, Focus | None]:
+        """A dump and the focus, asked for side by side."""
+        focus: Focus | None = None
+
+        async def look() -> None:
+            nonlocal focus
+            focus = await self._reach.focus()
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(look)
+                dump = await self._dump()
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        return dump, focus
+
+    async def _dump(self) -> Dump:
+        try:
+            return await self._once()
+        except NoDump as none:
+            if none.why != "null_root":
+                raise self._typed(none) from none
+        await anyio.sleep(AGAIN)
+        try:
+            return await self._once()
+        except NoDump as none:
+            raise self._typed(none) from none
+
+    async def _once(self) -> Dump:
+        windows = self._windows is not False
+        flag = "--windows " if windows else ""
+        done = await self._reach.adb.shell(f"uiautomator dump {flag}/dev/tty", deadline=DEADLINE)
+        try:
+            dump = parse_dump(done.both, done.status)
+        except NoDump as none:
+            if windows and self._windows is None and none.why in ("garbage", "missing"):
+                self._windows = False  # an older program takes the flag for a file, or says that it does not know it
+                return await self._once()
+            raise
+        if self._windows is None:
+            self._windows = dump.whole
+        return dump
+
+    def _typed(self, none: NoDump) -> AnydeviceError:
+        if none.why == "busy":
+            self._busy_until = anyio.current_time() + BUSY
+            return _busy(BUSY)
+        if none.why in ("slot_taken", "killed"):
+            return UpstreamUnavailable(
+                "Another automation client holds the device's one automation slot.",
+                upstream="uiautomation",
+                enable_hint="End the other client (Appium, uiautomator2, another tool), then repeat the call.",
+                reason="slot_taken",
+                retryable=True,
+                said=none.said,
+            )
+        if none.why == "missing":
+            return ToolMissing(
+                "The device has no uiautomator.", tools=["uiautomator"], install="It is part of Android 4.1 and later."
+            )
+        if none.why == "null_root":
+            return DeviceNotReady(
+                "The device shows no window that can be read.",
+                hint="Call screenshot to see what it shows; key wakeup turns the screen on.",
+                state="no_window",
+                fix="Turn the screen on and unlock it.",
+                reason="null_root",
+            )
+        return UpstreamUnavailable(
+            "The device's dump of its screen cannot be read.",
+            upstream="uiautomator",
+            enable_hint="Call screenshot to see the screen.",
+            reason=none.why,
+            said=none.said,
+        )
+
+
+def _busy(seconds: float) -> DeviceNotReady:
+    return DeviceNotReady(
+        "Something on the screen never stops moving, so Android gives no tree of it.",
+        hint="Call screenshot to see the screen; press takes x and y without a tree.",
+        state="busy",
+        fix="Leave the screen that moves, or switch animations off (settings area=animations value=off).",
+        reason="snapshot_busy",
+        again_in=round(seconds, 1),
+    )
+
+
+def _elsewhere(dump: Dump, focus: Focus | None) -> bool:
+    """Whether a dump is of another app than the one in front: it is then an old one, or of a window behind."""
+    if focus is None:
+        return False
+    packages = dump.packages()
+    return bool(packages) and focus.app not in packages and focus.overlay not in packages
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = errors
+    while isinstance(found, BaseExceptionGroup):
+        found = next((error for error in found.exceptions if isinstance(error, AnydeviceError)), found.exceptions[0])
+    return found

@@ -1,0 +1,140 @@
+"""The keyboard: chords, text that is typed exactly or refused, and the keyboard on the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import anyio
+
+from anydevice.driver import Acted, Keys, TreeScope
+from anydevice_adb import quote
+from anydevice_schemas import Node
+from anydevice_schemas.errors import InvalidArgument, Unsupported
+
+from . import codes
+from .dumping import Dumping
+from .reach import Reach
+from .reading import keyboard
+from .touch import refuse_denied
+from .tree import build
+
+COMBINATION_SINCE = 31
+"""API level that has `input keycombination`."""
+PIECE = 500
+"""Characters of one `input text`; each is a process on the device."""
+DEADLINE = 20.0
+GONE = 3.0
+"""Seconds a keyboard may take to go away."""
+STEP = 0.1
+_TYPED = re.compile(r"[\x20-\x7e]")
+
+
+class Writer(Protocol):
+    """Another way of getting text into the focused field, for text that keys cannot type."""
+
+    async def write(self, text: str) -> bool:
+        """Adds text to the focused field; False where it cannot be used now."""
+
+
+class AndroidKeys(Keys):
+    """See `Keys`."""
+
+    def __init__(self, reach: Reach, dumping: Dumping, writer: Writer | None = None) -> None:
+        self._reach, self._dumping, self._writer = reach, dumping, writer
+
+    async def press(self, chord: str) -> Acted:
+        """See `Keys.press`.
+
+        Raises:
+            InvalidArgument: There is no such key.
+            Unsupported: The device is too old for chords.
+        """
+        held, key = codes.chord(chord)
+        if held and 0 < self._reach.sdk < COMBINATION_SINCE:
+            raise Unsupported(
+                "This Android cannot press several keys at once.",
+                operation="keys.press",
+                alternatives=["keys.type_text"],
+                reason=f"input keycombination needs API level {COMBINATION_SINCE}",
+            )
+        await self._input("keycombination" if held else "keyevent", *held, key)
+        return Acted("keys")
+
+    async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:
+        """See `Keys.type_text`. What Android's `input` cannot type is refused, or written by another road, whole.
+
+        Raises:
+            InvalidArgument: There is no road for this text now.
+        """
+        strange = [ch for ch in text if not _TYPED.match(ch) and ch not in "\n\t"]
+        if strange:
+            if self._writer is not None and await self._writer.write(text):
+                return Acted("accessibility")
+            raise InvalidArgument(
+                "Android's keys cannot type this text; nothing was typed.",
+                param="text",
+                expected="ASCII, or an automation server on the device (settings of the backend: automation = true)",
+                characters=sorted({f"U+{ord(ch):04X}" for ch in strange})[:20],
+            )
+        for piece in _pieces(text, 1 if delay else PIECE):
+            if piece in ("\n", "\t"):
+                await self._input("keyevent", codes.ENTER if piece == "\n" else codes.KEYS["tab"])
+            else:
+                await self._text(piece)
+            if delay:
+                await anyio.sleep(delay)
+        return Acted("keys")
+
+    async def keyboard_state(self) -> Mapping[str, Any]:
+        """See `Keys.keyboard_state`: `shown` and the input method's `method`; both as the device says."""
+        text = (await self._reach.adb.shell("dumpsys input_method")).text
+        return {"shown": bool(keyboard.shown(text)), "method": keyboard.method(text)}
+
+    async def dismiss(self) -> Acted:
+        """See `Keys.dismiss`: Escape first, which nothing but a keyboard takes; Back only while one is still shown."""
+        if not (await self.keyboard_state())["shown"]:
+            return Acted("none", verified=True)
+        for code in (codes.ESCAPE, codes.BACK):
+            await self._input("keyevent", code)
+            with anyio.move_on_after(GONE):
+                await self._gone()
+                return Acted("keys", verified=True)
+        return Acted("keys", verified=False)
+
+    async def _gone(self) -> None:
+        while (await self.keyboard_state())["shown"]:  # noqa: ASYNC110 - the device tells nobody when it goes
+            await anyio.sleep(STEP)
+
+    async def focused(self) -> Node | None:
+        """See `Keys.focused`."""
+        dump, focus, _ = await self._dumping.take()
+        tree = build(dump, await self._reach.view(focus), TreeScope(max_nodes=20_000))
+        found = [node for node in tree.nodes if "focused" in node.states]
+        return next((node for node in found if "editable" in node.states), found[-1] if found else None)
+
+    async def _text(self, piece: str) -> None:
+        # `input text` takes %s for a space, and has no way to say a percent sign and an s one after the other.
+        parts = piece.split("%s")
+        for place, part in enumerate(parts):
+            if place:
+                await self._input_text("%")
+            if place or part:
+                await self._input_text("s" + part if place else part)
+
+    async def _input_text(self, text: str) -> None:
+        done = await self._reach.adb.shell(f"input text {quote(text.replace(' ', '%s'))}", deadline=DEADLINE)
+        refuse_denied(done.both, done.status)
+
+    async def _input(self, *words: str | int) -> None:
+        done = await self._reach.run("input", *words, deadline=DEADLINE)
+        refuse_denied(done.both, done.status)
+
+
+def _pieces(text: str, most: int) -> list[str]:
+    """Text in pieces of at most `most` characters, each line end and tab by itself."""
+    found = []
+    for part in re.split(r"([\n\t])", text.replace("\r\n", "\n").replace("\r", "\n")):
+        found += [part] if part in ("\n", "\t") else [part[at : at + most] for at in range(0, len(part), most)]
+    return [part for part in found if part]

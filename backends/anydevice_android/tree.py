@@ -1,0 +1,319 @@
+"""A dump as a tree of the one vocabulary: roles, names, states, points; and what of it takes input where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from anydevice.driver import TreeScope
+from anydevice_schemas import INTERACTIVE, Node, Rect, Tree
+from anydevice_schemas.tree import Quality
+
+from .reading.classes import LISTS, role_of
+from .reading.dump import Box, Dump, DumpWindow, bounds
+
+APPLICATION, INPUT_METHOD, SYSTEM = "TYPE_APPLICATION", "TYPE_INPUT_METHOD", "TYPE_SYSTEM"
+INPUT_AREA: Final = "android:id/inputArea"
+"""Part of an input method's window that is the keyboard; the window itself may be as large as the screen."""
+KEPT: Final = INTERACTIVE | {"heading", "dialog", "keyboard", "window", "application"}
+"""Roles that an interactive tree keeps."""
+
+
+@dataclass(slots=True, frozen=True)
+class View:
+    """How a screen is looked at: its size in pixels as it is turned now, pixels per point, and the app in front."""
+
+    width: int
+    height: int
+    scale: float
+    app: str = ""
+    activity: str = ""
+
+    @property
+    def viewport(self) -> Rect:
+        """The screen in points."""
+        return Rect(0, 0, self.width / self.scale, self.height / self.scale)
+
+
+def build(dump: Dump, view: View, scope: TreeScope, quality: Quality = "complete", generation: str = "") -> Tree:
+    """The tree of a dump. Windows come bottom first, so that what is later in it lies over what is earlier."""
+    builder = _Builder(view, scope)
+    shown = [window for window in reversed(dump.windows) if window.display in ("", _main(dump))]
+    modal = _modal(shown)
+    for place, window in enumerate(shown):
+        builder.window(window, over=shown[place + 1 :], modal=window is modal, blocked=modal in shown[place + 1 :])
+    tree = builder.tree
+    if tree.omitted.get("nodes") or tree.omitted.get("depth"):
+        quality = "truncated" if quality == "complete" else quality
+    tree.quality = quality
+    tree.location = f"{view.app}/{view.activity}" if view.activity else view.app
+    tree.generation = generation or view.app
+    return tree
+
+
+def _main(dump: Dump) -> str:
+    """The display that is looked at: the one with the focus, else the first."""
+    for window in dump.windows:
+        if window.focused and window.display:
+            return window.display
+    return dump.windows[0].display if dump.windows else ""
+
+
+def _modal(windows: Sequence[DumpWindow]) -> DumpWindow | None:
+    """The dialog in front: a focused window that is smaller than another one of an app beneath it."""
+    apps = [window for window in windows if window.kind == APPLICATION and window.bounds is not None]
+    if len(apps) < 2 or not apps[-1].focused:
+        return None
+    top = _area(apps[-1].bounds)
+    return apps[-1] if any(_area(other.bounds) > top for other in apps[:-1]) else None
+
+
+def _area(box: Box | None) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1]) if box is not None else 0
+
+
+class _Builder:
+    """Puts windows into one tree, within the caps of a scope."""
+
+    def __init__(self, view: View, scope: TreeScope) -> None:
+        self.view = view
+        self.scope = scope
+        self.screen: Box = (0, 0, view.width, view.height)
+        root = Node("application", name=view.app, app=view.app, rect=view.viewport)
+        self.tree = Tree(nodes=[root], generation="", viewport=view.viewport, omitted={})
+        self.cut = {"nodes": 0, "depth": 0, "text": 0}
+
+    def window(self, window: DumpWindow, over: Sequence[DumpWindow], modal: bool, blocked: bool) -> None:
+        """Adds a window. `blocked`: a dialog above it takes all input."""
+        nodes = self.tree.nodes
+        keyboard = window.kind == INPUT_METHOD
+        box = _keyboard(window) if keyboard else window.bounds or self.screen
+        role = "keyboard" if keyboard else "dialog" if modal else "window"
+        states = frozenset({"modal"}) if modal else frozenset()
+        title = self._short(window.title)
+        nodes.append(
+            Node(role, name=title, parent=0, states=states, rect=self._rect(box), window=title, native_role=window.kind)
+        )
+        self._elements(window, len(nodes) - 1, _covers(over), blocked)
+        self.tree.omitted = {word: count for word, count in self.cut.items() if count}
+
+    def _elements(self, window: DumpWindow, root: int, covers: list[Box], blocked: bool) -> None:
+        nodes, scope = self.tree.nodes, self.scope
+        interactive, deepest, most = scope.mode == "interactive", scope.max_depth, scope.max_nodes
+        parents = window.parents
+        placed: list[int] = []
+        depths: list[int] = []
+        roles: list[str] = []
+        boxes: list[tuple[int, Box]] = []
+        inner = _Inner(window)
+        for at, attributes in enumerate(window.attributes):
+            parent = parents[at]
+            if parent >= 0:
+                depth, above, up = depths[parent] + 1, roles[parent], placed[parent]
+            else:
+                depth, above, up = 2, "", root
+            depths.append(depth)
+            flags = tuple(map(attributes.get, _FLAGS))
+            role, states, actions = _traits(attributes.get("class", ""), above, flags)
+            roles.append(role)
+            if interactive and role not in KEPT and not actions:
+                placed.append(up)
+                continue
+            if depth > deepest or len(nodes) >= most:
+                self.cut["depth" if depth > deepest else "nodes"] += 1
+                placed.append(up)
+                continue
+            box = bounds(attributes.get("bounds", ""))
+            node = Node(role, parent=up, states=states, rect=self._rect(box), actions=actions, window=window.title)
+            self._words(node, attributes, inner, at)
+            if box is not None:
+                if actions:
+                    boxes.append((len(nodes), box))
+                if not _meet(box, self.screen):
+                    node.states |= {"offscreen"}
+            nodes.append(node)
+            placed.append(len(nodes) - 1)
+        self._cover(boxes, covers, blocked)
+
+    def _words(self, node: Node, attributes: dict[str, str], inner: _Inner, at: int) -> None:
+        """Gives a node its texts: which of them is the name and which the value depends on what it is."""
+        get = attributes.get
+        text, said, role = get("text", ""), get("content-desc", ""), node.role
+        node.identifier, node.native_role, node.app = get("resource-id", ""), get("class", ""), get("package", "")
+        if get("password") == "true":
+            node.secure = True
+            node.name = self._short(said or get("hint", ""))
+            return
+        name = text or said
+        if role == "textbox":
+            hint = get("hint", "")
+            name = said or hint
+            node.value = "" if text and text == hint else self._short(text)
+        elif role in _VALUED:
+            name = said
+            value = text or inner.first_text(at)
+            node.value = self._short(value) if value is not None else None
+        elif text and said and text != said:
+            node.description = self._short(said)
+        if not name and role in _NAMED_BY_CHILD:
+            name = inner.first_text(at) or ""
+        node.name = self._short(name)
+
+    def _cover(self, boxes: list[tuple[int, Box]], covers: list[Box], blocked: bool) -> None:
+        """Marks what does not get the input at its middle: something that takes input lies over it there."""
+        nodes = self.tree.nodes
+        for place, (index, box) in enumerate(boxes):
+            node = nodes[index]
+            x, y = _middle(box, self.screen)
+            if blocked or any(_holds(cover, x, y) for cover in covers):
+                node.hittable = False
+                continue
+            for later, other in boxes[place + 1 :]:
+                if _holds(other, x, y) and not self._inside(later, index):
+                    node.hittable = False
+                    break
+
+    def _inside(self, index: int, ancestor: int) -> bool:
+        nodes = self.tree.nodes
+        while index > ancestor:
+            index = nodes[index].parent
+        return index == ancestor
+
+    def _rect(self, box: Box | None) -> Rect | None:
+        if box is None:
+            return None
+        scale = self.view.scale
+        return Rect(box[0] / scale, box[1] / scale, (box[2] - box[0]) / scale, (box[3] - box[1]) / scale)
+
+    def _short(self, text: str) -> str:
+        if len(text) <= self.scope.max_text:
+            return text
+        self.cut["text"] += 1
+        return text[: self.scope.max_text]
+
+
+_VALUED: Final = frozenset({"combobox", "slider", "spinbutton", "progressbar"})
+_NAMED_BY_CHILD: Final = frozenset(
+    {"clickable", "button", "listitem", "gridcell", "menuitem", "tab", "checkbox", "switch", "radio"}
+)
+_FLAGS: Final = (
+    "clickable", "long-clickable", "scrollable", "checkable", "checked", "enabled", "selected", "focused", "password",
+)  # fmt: skip
+Flags = tuple[str | None, ...]
+
+
+@lru_cache(maxsize=8192)
+def _traits(class_name: str, above: str, flags: Flags) -> tuple[str, frozenset[str], tuple[str, ...]]:
+    """Role, states and actions; most elements of a screen share theirs with many others."""
+    clickable, longer, scrollable, checkable, checked, enabled, selected, focused, password = flags
+    role = _role(class_name, above, clickable == "true", checkable == "true", password == "true")
+    states = []
+    if enabled == "false":
+        states.append("disabled")
+    if checkable == "true" or role in ("switch", "checkbox", "radio"):
+        states.append("checked" if checked == "true" else "unchecked")
+    if selected == "true":
+        states.append("selected")
+    if focused == "true":
+        states.append("focused")
+    if role == "textbox":
+        states.append("editable")
+    actions = []
+    if clickable == "true" or checkable == "true":
+        actions.append("press")
+    if longer == "true":
+        actions.append("longpress")
+    if scrollable == "true":
+        actions.append("scroll")
+    return role, frozenset(states), tuple(actions)
+
+
+def _role(class_name: str, above: str, clickable: bool, checkable: bool, password: bool) -> str:
+    role = role_of(class_name)
+    if password:
+        return "textbox"
+    if checkable and role in ("generic", "text", "image"):
+        return "checkbox"
+    if above in LISTS and role == "generic":
+        return "listitem" if above == "list" else "gridcell"
+    if above == "tablist" and role in ("generic", "text"):
+        return "tab"
+    if clickable:
+        return {"generic": "clickable", "image": "button"}.get(role, role)
+    return role
+
+
+class _Inner:
+    """What is inside of what, in one window; worked out when somebody asks."""
+
+    def __init__(self, window: DumpWindow) -> None:
+        self._window = window
+        self._ends: list[int] | None = None
+
+    def first_text(self, at: int) -> str | None:
+        """The first text inside an element whose label is not its own; what is pressable by itself keeps its text."""
+        if self._ends is None:
+            self._ends = _ends(self._window.parents)
+        for inner in range(at + 1, self._ends[at] + 1):
+            attributes = self._window.attributes[inner]
+            text = attributes.get("text") or attributes.get("content-desc")
+            if text and attributes.get("password") != "true" and attributes.get("clickable") != "true":
+                return text
+        return None
+
+
+def _ends(parents: Sequence[int]) -> list[int]:
+    """For each element the index of the last one inside it."""
+    ends = list(range(len(parents)))
+    for at in range(len(parents) - 1, 0, -1):
+        parent = parents[at]
+        if parent >= 0 and ends[at] > ends[parent]:
+            ends[parent] = ends[at]
+    return ends
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _covers(over: Sequence[DumpWindow]) -> list[Box]:
+    """Where windows above take the input: keyboards, and what of the system's windows is touchable."""
+    found = []
+    for window in over:
+        if window.kind == INPUT_METHOD:
+            box = _keyboard(window)
+            if box is not None:
+                found.append(box)
+        elif window.bounds is not None and window.attributes:
+            found.append(window.bounds)
+    return found
+
+
+def _keyboard(window: DumpWindow) -> Box | None:
+    """The part of an input method's window that is the keyboard."""
+    best: Box | None = None
+    for attributes in window.attributes:
+        box = bounds(attributes.get("bounds", ""))
+        if box is None:
+            continue
+        if attributes.get("resource-id") == INPUT_AREA:
+            return box
+        if attributes.get("clickable") == "true":
+            best = box if best is None else _union(best, box)
+    return best or window.bounds
+
+
+def _union(one: Box, other: Box) -> Box:
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
+
+
+def _middle(box: Box, screen: Box) -> tuple[float, float]:
+    left, top = max(box[0], screen[0]), max(box[1], screen[1])
+    right, bottom = min(box[2], screen[2]), min(box[3], screen[3])
+    return (left + right) / 2, (top + bottom) / 2
+
+
+def _holds(box: Box, x: float, y: float) -> bool:
+    return box[0] <= x < box[2] and box[1] <= y < box[3]

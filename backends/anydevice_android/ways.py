@@ -1,0 +1,97 @@
+"""Links into apps, the ways back and home, and a TV's remote control."""
+
+from __future__ import annotations
+
+import anyio
+
+from anydevice.driver import Acted, AppEvent, Links, Navigation, OpenRequest, Remote
+
+from . import codes
+from .apps import AndroidApps
+from .reach import Reach
+from .touch import refuse_denied
+
+ARRIVAL = 3.0
+"""Seconds the home screen may take to come up."""
+STEP = 0.1
+
+
+class AndroidLinks(Links):
+    """See `Links`."""
+
+    def __init__(self, apps: AndroidApps) -> None:
+        self._apps = apps
+
+    async def open_url(self, url: str, *, app: str | None = None) -> Acted:
+        """See `Links.open_url`; errors as `AndroidApps.open`."""
+        return await self._apps.open(OpenRequest(app=app, url=url))
+
+    async def deliver_event(self, event: AppEvent) -> Acted:
+        """See `Links.deliver_event`: an event is a link; no app can acknowledge it."""
+        return await self.open_url(event.url, app=event.app)
+
+
+class AndroidNavigation(Navigation):
+    """See `Navigation`."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+
+    async def back(self) -> Acted:
+        """See `Navigation.back`; whether anything moved is for whoever compares the trees."""
+        await press(self._reach, codes.BACK)
+        return Acted("back")
+
+    async def home(self) -> Acted:
+        """See `Navigation.home`."""
+        found = await self._reach.run(
+            "cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
+            "android.intent.category.HOME",
+        )  # fmt: skip
+        launcher = found.text.strip().rpartition("\n")[2].partition("/")[0]
+        await press(self._reach, codes.HOME)
+        with anyio.move_on_after(ARRIVAL):
+            while True:
+                focus = await self._reach.focus()
+                if focus is not None and focus.app == launcher:
+                    return Acted("home", verified=True, data={"app": launcher})
+                await anyio.sleep(STEP)
+        return Acted("home", verified=False)
+
+    async def app_switcher(self) -> Acted:
+        """See `Navigation.app_switcher`."""
+        before = await self._reach.focus()
+        await press(self._reach, codes.SWITCHER)
+        with anyio.move_on_after(ARRIVAL):
+            while True:
+                focus = await self._reach.focus()
+                if focus is not None and focus != before:
+                    return Acted("app-switcher", verified=True, data={"app": focus.app})
+                await anyio.sleep(STEP)
+        return Acted("app-switcher", verified=False)
+
+
+class AndroidRemote(Remote):
+    """See `Remote`."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+
+    async def press(self, button: str, *, seconds: float = 0.0) -> Acted:
+        """See `Remote.press`. Android knows one length of a long press; any `seconds` from 0.4 are one.
+
+        Raises:
+            InvalidArgument: There is no such button.
+        """
+        await press(self._reach, codes.button(button), longer=seconds >= 0.4)
+        return Acted("remote")
+
+
+async def press(reach: Reach, code: int, *, longer: bool = False) -> None:
+    """Presses one key by its code.
+
+    Raises:
+        AnydeviceError: As `AdbDevice.shell` and `refuse_denied`.
+    """
+    done = await reach.run("input", "keyevent", *(["--longpress"] if longer else []), code)
+    refuse_denied(done.both, done.status)
