@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,10 +13,11 @@ from anydevice_schemas.errors import AppNotRunning, DialogOpen, ElementCovered, 
 
 from ..catalogue import command
 from ..context import Context, Outcome
-from ..driver import Acted, Elements, Pointer, Touch
+from ..driver import Acted, Elements, Pointer, Remote, Touch
 from ..elements import describe_node
 from ._aim import FULL, Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
+from ._steer import steer
 
 OUTPUT: dict[str, Any] = {
     "element": {"type": "object", "description": "The element acted on."},
@@ -57,6 +59,11 @@ class PressInput(ElementInput):
             name="touch",
             operations=["touch.tap"],
             when={"button": ["primary", "*absent*"]},
+        ),
+        Plan(
+            name="remote",
+            operations=["screen.tree", "remote.press"],
+            when={"target": ["*given*"], "button": ["primary", "*absent*"]},
         ),
     ],
     output=OUTPUT,
@@ -110,7 +117,19 @@ async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
         return await ctx.use(Elements).activate(target.key)
     if ctx.plan.name == "touch":
         return await ctx.use(Touch).tap(target.point, count=args.count)
+    if ctx.plan.name == "remote":
+        return await _by_remote(ctx, target, count=args.count)
     return await ctx.use(Pointer).click(target.point, button=args.button, count=args.count)
+
+
+async def _by_remote(ctx: Context, target: Aim, *, count: int = 1, seconds: float = 0.0) -> Acted:
+    """Brings the focus to the element and presses select."""
+    assert target.node is not None
+    presses = await steer(ctx, target.node)
+    acted = Acted("remote")
+    for _ in range(count):
+        acted = await ctx.use(Remote).press("select", seconds=seconds)
+    return replace(acted, data={**acted.data, "steps": presses})
 
 
 REST = 0.1
@@ -161,6 +180,7 @@ class LongpressInput(ElementInput):
     plans=[
         Plan(name="pointer", operations=["pointer.click"]),
         Plan(name="touch", operations=["touch.hold"]),
+        Plan(name="remote", operations=["screen.tree", "remote.press"], when={"target": ["*given*"]}),
     ],
     output=OUTPUT,
     examples=[Example(why="Open a context menu", arguments={"target": "Photo 3", "durationMs": 1000})],
@@ -168,11 +188,13 @@ class LongpressInput(ElementInput):
 async def longpress(ctx: Context, args: LongpressInput) -> Outcome:
     """Holds one element or point."""
     assert ctx.plan is not None
-    touch, seconds = ctx.plan.name == "touch", args.duration_ms / 1000
+    plan, seconds = ctx.plan.name, args.duration_ms / 1000
 
     async def hold(target: Aim) -> Acted:
-        if touch:
+        if plan == "touch":
             return await ctx.use(Touch).hold(target.point, seconds=seconds)
+        if plan == "remote":
+            return await _by_remote(ctx, target, seconds=seconds)
         return await ctx.use(Pointer).click(target.point, hold=seconds)
 
     target, watch, acted = await _strike(ctx, args, hold)

@@ -1,0 +1,177 @@
+"""Elements of a screen without touch are reached by the arrows of a remote control, or it is said that they are not."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from anydevice.commands import _steer
+from anydevice.testing import FakeBackend, FakeElement, FakeScreen, call, fake_router
+from anydevice.testing.driver import FakeDriver
+from anydevice.testing.fake import fake_manifest
+from anydevice.testing.upkeep import FakeRemote
+from anydevice_schemas import Answer, Rect
+
+pytestmark = pytest.mark.anyio
+WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+OPERATIONS = ["screen.tree", "remote.press", "apps.state"]
+
+
+def beyond(here: Rect, there: Rect, way: str) -> bool:
+    """Whether an arrow may lead from one place to another: it lies that way, in the beam of what has the focus."""
+    dx, dy = WAYS[way]
+    ahead = (there.center.x - here.center.x) * dx + (there.center.y - here.center.y) * dy
+    if dx:
+        beam = here.y < there.y + there.height and there.y < here.y + here.height
+    else:
+        beam = here.x < there.x + there.width and there.x < here.x + here.width
+    return ahead > 0 and beam
+
+
+def led(screen: FakeScreen, element: FakeElement | None, way: str) -> FakeElement | None:
+    """Where an arrow leads: to the nearest in the beam; nowhere where there is none."""
+    if element is None:
+        return screen.elements[0]
+    here = element.rect.center
+    found = [e for e in screen.elements if e is not element and beyond(element.rect, e.rect, way)]
+    found.sort(key=lambda e: abs(e.rect.center.x - here.x) + abs(e.rect.center.y - here.y))
+    return found[0] if found else element
+
+
+class BeamRemote(FakeRemote):
+    """Arrows as televisions have them: they lead where there is something, and nowhere else."""
+
+    def _carry_out(self, model: FakeScreen, button: str) -> None:
+        if button in WAYS:
+            model.focus = led(model, model.focus, button)
+        else:
+            super()._carry_out(model, button)
+
+
+class TvBackend(FakeBackend):
+    """A television whose only input is its remote control."""
+
+    def __init__(self) -> None:
+        super().__init__(["tv-1", "other"], device_class="tv", device_target="tv")
+        self.manifest = fake_manifest(operations={op: {} for op in OPERATIONS})
+
+    async def connect(self, device: Any, env: Any) -> FakeDriver:
+        driver = await super().connect(device, env)
+        driver.remote = BeamRemote(driver)
+        return driver
+
+
+class Tv:
+    def __init__(self, router: Any, backend: TvBackend, screen: FakeScreen) -> None:
+        self.router, self.backend, self.screen = router, backend, screen
+        self.pressed: list[str] = []
+
+    def put(self, name: str, x: float, y: float, **more: Any) -> FakeElement:
+        rect = Rect(x, y, 80, 40)
+        return self.screen.add(FakeElement("button", name, rect, on_press=lambda: self.pressed.append(name), **more))
+
+    async def press(self, target: str, **more: Any) -> Answer:
+        answer: Answer = await self.router.call(call("press", device="tv-1", target=target, **more))
+        return answer
+
+
+@asynccontextmanager
+async def television() -> AsyncIterator[Tv]:
+    backend = TvBackend()
+    screen = FakeScreen(width=1920, height=1080)
+    backend.screens["tv-1"] = screen
+    async with fake_router(backend) as (router, _):
+        yield Tv(router, backend, screen)
+        assert backend.screen("other").journal == []
+
+
+@pytest.fixture
+async def tv(anyio_backend: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Tv]:
+    monkeypatch.setattr(_steer, "MOVED", 0.05)  # this television moves at once
+    async with television() as made:
+        yield made
+
+
+async def test_the_focus_goes_to_the_element_and_select_presses_it_alone(tv: Tv) -> None:
+    for row in range(4):
+        for column in range(5):
+            tv.put(f"Tile {row}{column}", 100 * column, 60 * row)
+    answer = await tv.press("Tile 34")
+    assert answer.ok and tv.pressed == ["Tile 34"]
+    assert answer.data["steps"] == 8 and answer.method == "remote"  # one to wake the focus, three down, four across
+    assert (await tv.press("Tile 30")).data["steps"] == 4 and tv.pressed == ["Tile 34", "Tile 30"]
+    assert (await tv.press("Tile 30")).data["steps"] == 0 and tv.pressed[2:] == ["Tile 30"]
+
+
+async def test_a_gap_in_the_way_is_gone_around(tv: Tv) -> None:
+    for name, x, y in (("A", 0, 0), ("B", 200, 0), ("C", 200, 120), ("D", 0, 240), ("E", 200, 240)):
+        tv.put(name, x, y)
+    tv.screen.focus = tv.screen.named("A")
+    tv.screen.remove(tv.screen.named("D"))
+    tv.put("Goal", 400, 240)
+    assert (await tv.press("Goal")).ok and tv.pressed == ["Goal"]
+
+
+async def test_what_no_arrow_leads_to_is_refused_and_nothing_is_pressed(tv: Tv) -> None:
+    tv.put("A", 0, 0)
+    tv.put("B", 100, 0)
+    tv.put("Island", 900, 700)
+    answer = await tv.press("Island")
+    assert answer.error is not None and answer.error.code == "focus_unavailable"
+    assert answer.error.details["presses"] > 0 and tv.pressed == []
+
+
+async def test_a_disabled_element_is_refused_before_any_arrow(tv: Tv) -> None:
+    tv.put("A", 0, 0)
+    tv.put("Off", 100, 0, states={"disabled"})
+    answer = await tv.press("Off")
+    assert answer.error is not None and answer.error.code == "element_disabled"
+    assert tv.screen.upkeep.buttons == []
+
+
+async def test_holding_an_element_holds_select(tv: Tv) -> None:
+    tv.put("A", 0, 0)
+    tv.put("B", 100, 0)
+    answer = await tv.router.call(call("longpress", device="tv-1", target="B", durationMs=900))
+    assert answer.ok and tv.screen.upkeep.buttons[-1] == ("select", 0.9)
+
+
+async def test_a_bare_point_is_no_target_for_a_remote_control(tv: Tv) -> None:
+    tv.put("A", 0, 0)
+    answer = await tv.router.call(call("press", device="tv-1", x=10, y=10))
+    assert answer.error is not None and answer.error.code == "unsupported"
+
+
+def reachable(screen: FakeScreen) -> set[str]:
+    """Names of all elements some sequence of arrows leads to, from where the focus begins."""
+    first = led(screen, None, "down")
+    assert first is not None
+    seen, queue = {first.name}, deque([first])
+    while queue:
+        at = queue.popleft()
+        for way in WAYS:
+            there = led(screen, at, way)
+            if there is not None and there.name not in seen:
+                seen.add(there.name)
+                queue.append(there)
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_on_any_screen_what_can_be_reached_is_reached_and_the_rest_refused(tv: Tv, seed: int) -> None:
+    dice = random.Random(seed)
+    cells = dice.sample([(x, y) for x in range(6) for y in range(5)], dice.randint(3, 12))
+    for number, (x, y) in enumerate(cells):
+        tv.put(f"Tile {number}", 110 * x + dice.randint(0, 25), 70 * y + dice.randint(0, 25))
+    can = reachable(tv.screen)
+    for target in dice.sample([f"Tile {number}" for number in range(len(cells))], 2):
+        tv.screen.focus = None
+        tv.pressed.clear()
+        answer = await tv.press(target)
+        assert answer.ok is (target in can), (target, can, answer.error)
+        assert tv.pressed == ([target] if target in can else [])
