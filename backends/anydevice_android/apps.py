@@ -44,6 +44,7 @@ class AndroidApps(Apps):
 
     def __init__(self, reach: Reach, packages: Packages) -> None:
         self._reach, self._packages = reach, packages
+        self._opened: str | None = None
 
     async def list(self) -> Sequence[App]:
         """See `Apps.list`: what the launcher shows, and what was installed besides."""
@@ -101,6 +102,7 @@ class AndroidApps(Apps):
             raise await self._refused(verdict, request)
         wanted = app or verdict.app
         focus = await self._in_front(wanted, end)
+        self._opened = focus.app
         return Acted(
             "activity-manager",
             verified=True,
@@ -121,8 +123,11 @@ class AndroidApps(Apps):
             AppNotFound: It is not installed.
             ActionUnverified: It is still there.
         """
+        app = app or self._opened
         if app is None:
-            raise InvalidArgument("No app is named.", param="app", expected="a package such as com.example.app")
+            raise InvalidArgument(
+                "No app is named, and none was opened.", param="app", expected="a package such as com.example.app"
+            )
         app = app.partition("/")[0]
         if not _NAME.fullmatch(app) or not await self._packages.installed(app):
             raise await self._unknown(app)

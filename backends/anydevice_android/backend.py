@@ -19,6 +19,7 @@ from anydevice_schemas.errors import (
     UpstreamUnavailable,
 )
 
+from .automation import jar
 from .driver import AndroidDriver
 from .inventory import PLATFORM, Known, devices
 from .reading.props import Identity, identity, parse_props
@@ -45,6 +46,7 @@ class AndroidBackend(Backend):
 
     Settings (the backend's table of the configuration file): `start_server` (default true): start the adb server where
     none runs. Which server it is, the caller's environment says (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`).
+    `automation` (default false): true, or the path of a `u2.jar`, lets an automation server run on devices.
     """
 
     def __init__(self, host: HostServices) -> None:
@@ -100,7 +102,7 @@ class AndroidBackend(Backend):
                 nearest=[],
             )
         server = at[0] if at is not None else AdbServer.of(env.variables)
-        return AndroidDriver(device, AdbDevice(server, device.id))
+        return AndroidDriver(device, AdbDevice(server, device.id), jar(self.host.settings.get("automation")))
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""

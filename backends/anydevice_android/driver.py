@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from anydevice.driver import Driver
 from anydevice_adb import AdbDevice
@@ -11,12 +12,21 @@ from anydevice_schemas.errors import DeviceOffline
 
 from .alerts import AndroidAlerts
 from .apps import AndroidApps
+from .automation import Automation, AutomationWriter
+from .clipboard import AndroidClipboard
 from .dumping import Dumping
+from .files import AndroidFiles
+from .forwards import AndroidForwards
 from .inventory import BACKEND, PLATFORM
 from .keys import AndroidKeys
+from .logs import AndroidLogs
+from .notifications import AndroidNotifications
 from .packages import Packages
+from .perf import AndroidPerf
 from .reach import Reach
 from .screen import AndroidScreen
+from .settings import AndroidSettings
+from .shell import AndroidShell
 from .touch import AndroidTouch
 from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
 
@@ -24,22 +34,33 @@ from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
 class AndroidDriver(Driver):
     """Drives one device. Holds no connection of its own; each command has one."""
 
-    def __init__(self, device: Device, adb: AdbDevice) -> None:
+    def __init__(self, device: Device, adb: AdbDevice, jar: Path | None = None) -> None:
+        """`jar` is the file of the automation server, where one may be used."""
         self.device = device
         self._adb = adb
         api = device.facts.get("api")
         self._reach = reach = Reach(adb, api if isinstance(api, int) else 0)
-        self._dumping = Dumping(reach)
+        self._automation = Automation(adb, jar) if jar is not None else None
+        self._dumping = Dumping(reach, self._automation)
         self._packages = Packages(reach)
         self._who: str | None = None
         self.screen = AndroidScreen(reach, self._dumping)
         self.touch = AndroidTouch(reach)
-        self.keys = AndroidKeys(reach, self._dumping)
+        writer = AutomationWriter(self._automation) if self._automation is not None else None
+        self.keys = AndroidKeys(reach, self._dumping, writer)
         self.apps = AndroidApps(reach, self._packages)
         self.links = AndroidLinks(self.apps)
         self.navigation = AndroidNavigation(reach)
         self.remote = AndroidRemote(reach)
         self.alerts = AndroidAlerts(reach, self._dumping, self.touch, self.keys)
+        self.clipboard = AndroidClipboard(reach)
+        self.logs = AndroidLogs(reach, self._packages)
+        self.perf = AndroidPerf(reach)
+        self.settings = AndroidSettings(reach)
+        self.shell = AndroidShell(reach)
+        self.files = AndroidFiles(reach)
+        self.forwards = AndroidForwards(reach)
+        self.notifications = AndroidNotifications(reach)
 
     async def identify(self) -> DeviceRef:
         """See `Driver.identify`: the hardware serial, read from the device itself, is the one it was listed with.
@@ -60,5 +81,15 @@ class AndroidDriver(Driver):
         """See `Driver.unavailable`."""
         return {}
 
+    async def clean(self) -> None:
+        """See `Driver.clean`."""
+        await self.forwards.clean()
+        await self.settings.clean()
+        if self._automation is not None:
+            await self._automation.aclose()
+
     async def aclose(self) -> None:
         """See `Driver.aclose`."""
+        await self.forwards.clean()
+        if self._automation is not None:
+            await self._automation.aclose()

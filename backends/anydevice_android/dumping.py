@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import anyio
+import structlog
 
 from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, ToolMissing, UpstreamUnavailable
 from anydevice_schemas.tree import Quality
 
+from .automation import Automation, Refusal
 from .reach import SYSTEM_UI, Reach
-from .reading.dump import Dump, NoDump, parse_dump
+from .reading.dump import Dump, NoDump, in_order, parse_dump
 from .reading.focus import Focus
+
+log = structlog.get_logger("anydevice.android")
 
 DEADLINE = 15.0
 """Seconds of a dump; a screen that never rests makes the program give up after about 11."""
@@ -26,10 +30,12 @@ WINDOWS_SINCE = 30
 class Dumping:
     """The source of a device's trees. Calls take turns: a device has one automation slot."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, reach: Reach, automation: Automation | None = None) -> None:
+        self._reach, self._automation = reach, automation
         self._windows: bool | None = None if reach.sdk >= WINDOWS_SINCE or reach.sdk == 0 else False
         self._busy_until = 0.0
+        self._keyboard: str | None = None
+        self._slow_until = 0.0
 
     async def take(self) -> tuple[Dump, Focus | None, Quality]:
         """A dump, the app in front, and how far the dump can be believed.
@@ -57,8 +63,32 @@ class Dumping:
         self._reach.turned = next((w.rotation for w in dump.windows if w.focused), self._reach.turned)
         return dump, focus, quality
 
+    async def _quick(self) -> tuple[Dump, Focus | None] | None:
+        """By the automation server, where one may be used and gives anything; its windows come in no order."""
+        if self._automation is None or anyio.current_time() < self._slow_until:
+            return None
+        try:
+            text = await self._automation.hierarchy()
+            focus = await self._reach.focus()
+            dump = parse_dump(text)
+        except (Refusal, NoDump, UpstreamUnavailable, ToolMissing) as error:
+            log.info("automation_gives_no_tree", error=type(error).__name__)
+            await self._automation.aclose()  # the other source needs the slot
+            self._slow_until = anyio.current_time() + BUSY
+            return None
+        return in_order(dump, focus.app if focus else "", await self._input_method()), focus
+
+    async def _input_method(self) -> str:
+        if self._keyboard is None:
+            said = await self._reach.run("settings", "get", "secure", "default_input_method")
+            self._keyboard = said.text.strip().partition("/")[0]
+        return self._keyboard
+
     async def _both(self) -> tuple[Dump, Focus | None]:
         """A dump and the focus, asked for side by side."""
+        quick = await self._quick()
+        if quick is not None:
+            return quick
         focus: Focus | None = None
 
         async def look() -> None:

@@ -28,14 +28,15 @@ DEADLINE = 20.0
 GONE = 3.0
 """Seconds a keyboard may take to go away."""
 STEP = 0.1
+SELECT_ALL = ([codes.MODIFIERS["ctrl"]], codes.KEYS["a"])
 _TYPED = re.compile(r"[\x20-\x7e]")
 
 
 class Writer(Protocol):
     """Another way of getting text into the focused field, for text that keys cannot type."""
 
-    async def write(self, text: str) -> bool:
-        """Adds text to the focused field; False where it cannot be used now."""
+    async def write(self, text: str, *, replace: bool) -> bool:
+        """Adds text to the focused field, or replaces what it holds; False where it cannot be used now."""
 
 
 class AndroidKeys(Keys):
@@ -43,6 +44,7 @@ class AndroidKeys(Keys):
 
     def __init__(self, reach: Reach, dumping: Dumping, writer: Writer | None = None) -> None:
         self._reach, self._dumping, self._writer = reach, dumping, writer
+        self._selected = False  # all of the focused field, by the last key
 
     async def press(self, chord: str) -> Acted:
         """See `Keys.press`.
@@ -60,6 +62,7 @@ class AndroidKeys(Keys):
                 reason=f"input keycombination needs API level {COMBINATION_SINCE}",
             )
         await self._input("keycombination" if held else "keyevent", *held, key)
+        self._selected = (held, key) == SELECT_ALL
         return Acted("keys")
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:
@@ -70,7 +73,8 @@ class AndroidKeys(Keys):
         """
         strange = [ch for ch in text if not _TYPED.match(ch) and ch not in "\n\t"]
         if strange:
-            if self._writer is not None and await self._writer.write(text):
+            if self._writer is not None and await self._writer.write(text, replace=self._selected):
+                self._selected = False
                 return Acted("accessibility")
             raise InvalidArgument(
                 "Android's keys cannot type this text; nothing was typed.",
@@ -78,6 +82,7 @@ class AndroidKeys(Keys):
                 expected="ASCII, or an automation server on the device (settings of the backend: automation = true)",
                 characters=sorted({f"U+{ord(ch):04X}" for ch in strange})[:20],
             )
+        self._selected = False
         for piece in _pieces(text, 1 if delay else PIECE):
             if piece in ("\n", "\t"):
                 await self._input("keyevent", codes.ENTER if piece == "\n" else codes.KEYS["tab"])

@@ -81,7 +81,7 @@ class _Builder:
         self.view = view
         self.scope = scope
         self.screen: Box = (0, 0, view.width, view.height)
-        root = Node("application", name=view.app, app=view.app, rect=view.viewport)
+        root = Node("application", name=view.app, app=view.app, rect=view.viewport, key=f"app:{view.app}")
         self.tree = Tree(nodes=[root], generation="", viewport=view.viewport, omitted={})
         self.cut = {"nodes": 0, "depth": 0, "text": 0}
 
@@ -94,10 +94,27 @@ class _Builder:
         states = frozenset({"modal"}) if modal else frozenset()
         title = self._short(window.title)
         nodes.append(
-            Node(role, name=title, parent=0, states=states, rect=self._rect(box), window=title, native_role=window.kind)
+            Node(
+                role,
+                name=title,
+                parent=0,
+                key=self._key(window),
+                states=states,
+                rect=self._rect(box),
+                window=title,
+                native_role=window.kind,
+            )
         )
         self._elements(window, len(nodes) - 1, _covers(over), blocked)
         self.tree.omitted = {word: count for word, count in self.cut.items() if count}
+
+    def _key(self, window: DumpWindow) -> str | None:
+        """A window's own id, where the dump tells it; it stays while the window does, whatever is shown in it."""
+        if not window.id:
+            return None
+        key = f"window:{window.display}:{window.id}"
+        taken = any(node.key == key for node in self.tree.nodes)
+        return None if taken else key
 
     def _elements(self, window: DumpWindow, root: int, covers: list[Box], blocked: bool) -> None:
         nodes, scope = self.tree.nodes, self.scope

@@ -43,7 +43,7 @@ class DumpWindow:
         parents, attributes: Its elements in document order: index of the parent in this very list (-1 for a root), and
             the attributes as they were printed; what is absent is absent.
         kind: `TYPE_APPLICATION`, `TYPE_SYSTEM`, `TYPE_INPUT_METHOD`, …; empty where only the active window was dumped.
-        display: Id of its display; empty where it is not told.
+        display, id: Id of its display, and its own; empty where they are not told.
     """
 
     title: str = ""
@@ -54,6 +54,7 @@ class DumpWindow:
     bounds: Box | None = None
     display: str = ""
     rotation: int = 0
+    id: str = ""
     parents: list[int] = field(default_factory=list)
     attributes: list[dict[str, str]] = field(default_factory=list)
 
@@ -164,6 +165,7 @@ def _window(attributes: dict[str, str], display: str) -> DumpWindow:
         focused=attributes.get("focused") == "true",
         bounds=bounds(attributes.get("bounds", "")),
         display=display,
+        id=attributes.get("id", ""),
     )
 
 
@@ -176,3 +178,50 @@ def _mended(document: str) -> str:
         return match[0] if code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0x10FFFF else "\ufffd"
 
     return _CONTROL.sub("\ufffd", _NUMBERED.sub(known, document))
+
+
+def in_order(dump: Dump, front: str, input_method: str) -> Dump:
+    """A dump whose windows lie side by side in one document, in no order, as windows with the topmost first.
+
+    Which is which is told by whose elements they hold: the system's bars and the keyboard lie over the app in front
+    (`front`), and of an app's own windows the smaller over the larger.
+    """
+    windows: list[DumpWindow] = []
+    for window in dump.windows:
+        windows += _roots(window)
+    for window in windows:
+        package = window.attributes[0].get("package", "")
+        window.bounds = bounds(window.attributes[0].get("bounds", ""))
+        window.kind = "TYPE_APPLICATION"
+        if package == "com.android.systemui":
+            window.kind = "TYPE_SYSTEM"
+        elif package == input_method:
+            window.kind = "TYPE_INPUT_METHOD"
+    rank = {"TYPE_SYSTEM": 0, "TYPE_INPUT_METHOD": 1, "TYPE_APPLICATION": 2}
+
+    def key(window: DumpWindow) -> tuple[int, bool, int]:
+        box = window.bounds or (0, 0, 0, 0)
+        return rank[window.kind], window.attributes[0].get("package") != front, (box[2] - box[0]) * (box[3] - box[1])
+
+    windows.sort(key=key)
+    apps = [window for window in windows if window.kind == "TYPE_APPLICATION"]
+    count: dict[str, int] = {}
+    for window in reversed(windows):
+        window.focused = window.active = bool(apps) and window is apps[0]
+        package = window.attributes[0].get("package", "")
+        count[package] = place = count.get(package, 0) + 1
+        window.id = f"{package}:{place}"
+    return Dump(windows, whole=True)
+
+
+def _roots(window: DumpWindow) -> list[DumpWindow]:
+    """A window for each element of a document that is in no other."""
+    found: list[DumpWindow] = []
+    start = 0
+    for at, parent in enumerate(window.parents):
+        if parent < 0:
+            start = at
+            found.append(DumpWindow(rotation=window.rotation))
+        found[-1].parents.append(parent - start if parent >= 0 else -1)
+        found[-1].attributes.append(window.attributes[at])
+    return found

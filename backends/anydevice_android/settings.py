@@ -1,0 +1,239 @@
+"""Settings of the device: each is set by the program that really changes it, and read back by another look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from anydevice.driver import Acted, Setting, Settings
+from anydevice_adb import line
+from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
+
+from .reach import Reach
+
+ANIMATIONS: Final = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
+TURNS: Final = ("portrait", "landscape-left", "portrait-upside-down", "landscape-right")
+"""Orientations by quarter turns from the natural one, for a device whose natural one is upright."""
+DEMO: Final = "com.android.systemui.demo"
+ON, OFF = "on", "off"
+AIRPLANE_SINCE = 30
+"""API level that has `cmd connectivity airplane-mode`; before it the shell may not."""
+Undo = Callable[[], Awaitable[object]]
+
+
+class AndroidSettings(Settings):
+    """See `Settings`. What it changed it puts back in `clean`, in reverse order."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._undo: dict[str, Undo] = {}
+
+    async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
+        """See `Settings.read`.
+
+        Raises:
+            Unsupported: There is no such area here.
+        """
+        readers: dict[str, Callable[[], Awaitable[Setting]]] = {
+            "appearance": self._appearance, "orientation": self._orientation, "animations": self._animations,
+            "wifi": self._wifi, "airplane": self._airplane, "location": self._location, "text_size": self._text_size,
+            "status_bar": self._status_bar,
+        }  # fmt: skip
+        if area == "permission":
+            return await self._permission(app or "", name or "")
+        if area not in readers:
+            raise Unsupported(
+                "Android has no such setting for tools.", operation=f"settings.{area}", alternatives=[*readers]
+            )
+        return await readers[area]()
+
+    async def appearance(self, value: str) -> Acted:
+        """See `Settings.appearance`."""
+        before = (await self._appearance()).value
+        self._later("appearance", before, self.appearance)
+        await self._do("cmd", "uimode", "night", "yes" if value == "dark" else "no")
+        return Acted("uimode")
+
+    async def orientation(self, value: str) -> Acted:
+        """See `Settings.orientation`: an app that insists on its own is not turned."""
+        auto = await self._get("system", "accelerometer_rotation")
+        turn = await self._get("system", "user_rotation")
+        self._undo.setdefault("orientation", lambda: self._turn(auto or "1", turn or "0"))
+        if value == "auto":
+            await self._put("system", "accelerometer_rotation", "1")
+        else:
+            await self._turn("0", str(TURNS.index(value)))
+        return Acted("settings")
+
+    async def animations(self, value: str) -> Acted:
+        """See `Settings.animations`."""
+        before = [(name, await self._get("global", name)) for name in ANIMATIONS]
+        self._undo.setdefault("animations", lambda: self._put_all(before))
+        await self._put_all([(name, "1" if value == ON else "0") for name in ANIMATIONS])
+        return Acted("settings")
+
+    async def wifi(self, value: str) -> Acted:
+        """See `Settings.wifi`. A device that is attached over Wi-Fi would be lost by switching it off.
+
+        Raises:
+            InvalidArgument: It is attached over the network, and `value` is off.
+        """
+        if value == OFF and (":" in self._reach.adb.serial or "._adb-tls-connect._tcp" in self._reach.adb.serial):
+            raise InvalidArgument(
+                "The device is attached over the network; without Wi-Fi it would be lost.",
+                param="value",
+                expected="on, or the device attached by cable",
+            )
+        self._later("wifi", (await self._wifi()).value, self.wifi)
+        await self._do("svc", "wifi", "enable" if value == ON else "disable")
+        return Acted("svc")
+
+    async def airplane(self, value: str) -> Acted:
+        """See `Settings.airplane`; never by broadcast, which Android forbids, nor by the bare setting, which is inert.
+
+        Raises:
+            Unsupported: This Android lets no tool switch it.
+        """
+        if 0 < self._reach.sdk < AIRPLANE_SINCE:
+            raise Unsupported(
+                "This Android lets no tool switch airplane mode.",
+                operation="settings.airplane",
+                alternatives=["settings.wifi"],
+                reason=f"cmd connectivity needs API level {AIRPLANE_SINCE}",
+            )
+        self._later("airplane", (await self._airplane()).value, self.airplane)
+        await self._do("cmd", "connectivity", "airplane-mode", "enable" if value == ON else "disable")
+        return Acted("connectivity")
+
+    async def location(self, value: str) -> Acted:
+        """See `Settings.location`: switching it; a place can be set on emulators only, by their console.
+
+        Raises:
+            Unsupported: A place, on this device.
+        """
+        if value not in (ON, OFF):
+            raise Unsupported(
+                "This device's place cannot be set by tools.", operation="settings.location", alternatives=["on", "off"]
+            )
+        self._later("location", (await self._location()).value, self.location)
+        await self._do("cmd", "location", "set-location-enabled", "true" if value == ON else "false")
+        return Acted("location")
+
+    async def text_size(self, value: str) -> Acted:
+        """See `Settings.text_size`."""
+        before = await self._get("system", "font_scale")
+        self._undo.setdefault("text_size", lambda: self._put("system", "font_scale", before or "1.0"))
+        await self._put("system", "font_scale", value)
+        return Acted("settings")
+
+    async def permission(self, value: str, *, app: str, name: str) -> Acted:
+        """See `Settings.permission`; `name` may leave out `android.permission.`."""
+        full = _full(name)
+        verb = "grant" if value == "grant" else "revoke"
+        await self._do("pm", verb, app, full)
+        if value == "ask":
+            await self._do("pm", "clear-permission-flags", app, full, "user-set", "user-fixed")
+        return Acted("package-manager")
+
+    async def status_bar(self, value: str) -> Acted:
+        """See `Settings.status_bar`."""
+        self._later("status_bar", (await self._status_bar()).value, self.status_bar)
+        if value == "demo":
+            await self._put("global", "sysui_demo_allowed", "1")
+            for words in (
+                ["enter"], ["clock", "-e", "hhmm", "1200"], ["battery", "-e", "level", "100", "-e", "plugged", "false"],
+                ["network", "-e", "wifi", "show", "-e", "level", "4"], ["notifications", "-e", "visible", "false"],
+            ):  # fmt: skip
+                await self._do("am", "broadcast", "-a", DEMO, "-e", "command", *words)
+        else:
+            await self._do("am", "broadcast", "-a", DEMO, "-e", "command", "exit")
+            await self._put("global", "sysui_demo_allowed", "0")
+        return Acted("demo-mode")
+
+    async def clean(self) -> None:
+        """Puts back everything that was changed here."""
+        while self._undo:
+            _, undo = self._undo.popitem()
+            await undo()
+        self._undo.clear()
+
+    # --- reading ---
+
+    async def _appearance(self) -> Setting:
+        said = (await self._reach.run("cmd", "uimode", "night")).both
+        found = re.search(r"Night mode: (\w+)", said)
+        words = {"yes": "dark", "no": "light"}
+        return Setting(words.get(found[1]) if found else None, ("light", "dark"), {"mode": found[1] if found else ""})
+
+    async def _orientation(self) -> Setting:
+        if await self._get("system", "accelerometer_rotation") == "1":
+            return Setting("auto", (*TURNS, "auto"))
+        turn = await self._get("system", "user_rotation")
+        value = TURNS[int(turn)] if turn in ("0", "1", "2", "3") else None
+        return Setting(value, (*TURNS, "auto"))
+
+    async def _animations(self) -> Setting:
+        scales = [await self._get("global", name) for name in ANIMATIONS]
+        still = [scale in ("0", "0.0") for scale in scales]
+        return Setting(OFF if all(still) else ON, (ON, OFF), dict(zip(ANIMATIONS, scales, strict=True)))
+
+    async def _wifi(self) -> Setting:
+        text = (await self._reach.adb.shell("dumpsys wifi | head -n 5", deadline=15.0)).text
+        found = re.search(r"Wi-Fi is (enabled|disabled)", text)
+        return Setting({"enabled": ON, "disabled": OFF}[found[1]] if found else None, (ON, OFF))
+
+    async def _airplane(self) -> Setting:
+        said = (await self._reach.run("cmd", "connectivity", "airplane-mode")).both.strip()
+        return Setting({"enabled": ON, "disabled": OFF}.get(said), (ON, OFF))
+
+    async def _location(self) -> Setting:
+        said = (await self._reach.run("cmd", "location", "is-location-enabled")).both.strip()
+        return Setting({"true": ON, "false": OFF}.get(said), (ON, OFF))
+
+    async def _text_size(self) -> Setting:
+        return Setting(await self._get("system", "font_scale") or "1.0")
+
+    async def _status_bar(self) -> Setting:
+        return Setting("demo" if await self._get("global", "sysui_demo_allowed") == "1" else "live", ("demo", "live"))
+
+    async def _permission(self, app: str, name: str) -> Setting:
+        text = (await self._reach.run("dumpsys", "package", app, deadline=20.0)).text
+        found = re.search(rf"{re.escape(_full(name))}: granted=(true|false)(?P<flags>[^\n]*)", text)
+        if found is None:
+            return Setting(None, ("grant", "deny", "ask"))
+        asked = found[1] == "false" and "USER_SET" not in found["flags"]
+        return Setting("grant" if found[1] == "true" else "ask" if asked else "deny", ("grant", "deny", "ask"))
+
+    # --- doing ---
+
+    def _later(self, area: str, before: str | None, put: Callable[[str], Awaitable[Acted]]) -> None:
+        if before is not None:
+            self._undo.setdefault(area, lambda: put(before))
+
+    async def _turn(self, auto: str, turn: str) -> None:
+        await self._put("system", "accelerometer_rotation", auto)
+        await self._put("system", "user_rotation", turn)
+
+    async def _put_all(self, pairs: list[tuple[str, str | None]]) -> None:
+        for name, value in pairs:
+            await self._put("global", name, value or "1")
+
+    async def _get(self, space: str, key: str) -> str | None:
+        said = (await self._reach.run("settings", "get", space, key)).text.strip()
+        return None if said in ("null", "") else said
+
+    async def _put(self, space: str, key: str, value: str) -> None:
+        await self._do("settings", "put", space, key, value)
+
+    async def _do(self, *words: str) -> None:
+        done = await self._reach.adb.shell(line(*words), deadline=20.0)
+        said = done.both
+        if done.status != 0 or "Exception" in said or "Unknown command" in said or said.startswith("Error"):
+            raise UpstreamUnavailable(
+                "The device did not take the setting.", upstream=words[0], enable_hint="See details.", said=said[-1000:]
+            )
+
+
+def _full(name: str) -> str:
+    return name if "." in name else f"android.permission.{name}"
