@@ -38,10 +38,16 @@ class AdbServer:
     port: int = PORT
 
     @classmethod
-    def of(cls, variables: Mapping[str, str]) -> AdbServer:
-        """The server that a caller's environment names (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`)."""
-        host = variables.get("ANDROID_ADB_SERVER_HOST") or HOST
-        port = variables.get("ANDROID_ADB_SERVER_PORT") or ""
+    def of(cls, variables: Mapping[str, str], default: str = "") -> AdbServer:
+        """The server that a caller's environment names (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`).
+
+        Args:
+            variables: The environment.
+            default: `HOST:PORT` of the one to use where it names none; empty = adb's own.
+        """
+        given_host, _, given_port = default.rpartition(":")
+        host = variables.get("ANDROID_ADB_SERVER_HOST") or given_host or HOST
+        port = variables.get("ANDROID_ADB_SERVER_PORT") or given_port
         return cls(host, int(port) if port.isdigit() and 0 < int(port) < 65536 else PORT)
 
     @property

@@ -206,6 +206,6 @@ async def _addresses(host: str, port: int) -> list[tuple[int, int, int, str, tup
         return [(family, socket.SOCK_STREAM, 0, "", (host, port))]
     try:
         found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # no such host, or no name of one
         raise Unreachable(silent=False) from error
     return [(int(family), int(kind), protocol, name, tuple(address)) for family, kind, protocol, name, address in found]

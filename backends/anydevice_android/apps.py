@@ -21,6 +21,7 @@ from anydevice_schemas.errors import (
     UpstreamUnavailable,
 )
 
+from .guarding import Guard
 from .packages import Packages
 from .reach import Reach
 from .reading import focus as focusing
@@ -42,8 +43,8 @@ _MOST = 5000
 class AndroidApps(Apps):
     """See `Apps`. An app is named by its package, or by its package and activity (`package/.Activity`)."""
 
-    def __init__(self, reach: Reach, packages: Packages) -> None:
-        self._reach, self._packages = reach, packages
+    def __init__(self, reach: Reach, packages: Packages, guard: Guard) -> None:
+        self._reach, self._packages, self._guard = reach, packages, guard
         self._opened: str | None = None
 
     async def list(self) -> Sequence[App]:
@@ -95,6 +96,7 @@ class AndroidApps(Apps):
             assert app is not None
             words += [*LAUNCHER, "-n", component or await self._component(app)]
         words += _extras(request.arguments)
+        self._reach.acted()
         end = anyio.current_time() + request.deadline
         done = await self._reach.adb.shell(line(*words), deadline=request.deadline)
         verdict = started(done.both)
@@ -109,6 +111,7 @@ class AndroidApps(Apps):
             data={
                 "app": focus.app,
                 "activity": focus.activity,
+                "location": location(focus),
                 "pid": next(iter(await self._reach.pids(focus.app)), None),
                 "alreadyRunning": verdict.outcome == "front",
                 **({"launchMs": verdict.ms} if verdict.ms is not None else {}),
@@ -148,7 +151,11 @@ class AndroidApps(Apps):
         found: dict[str, Any] = {"locked": focusing.locked(text)}
         if focus is None:
             return found | {"app": None}
-        found |= {"app": focus.app, "activity": focus.activity, "location": f"{focus.app}/{focus.activity}"}
+        title = focus.activity.rpartition(".")[2]  # Android tells tools the name of the activity, not what it is headed
+        found |= {"app": focus.app, "activity": focus.activity, "title": title, "location": location(focus)}
+        dialog = await self._guard.told()
+        if dialog is not None:
+            found["dialog"] = {"kind": dialog.kind, "text": dialog.text, "buttons": list(dialog.buttons)}
         if focus.overlay:
             found["overlay"] = focus.overlay
         return found
@@ -237,6 +244,11 @@ class AndroidApps(Apps):
                     "The app was started and is not in front.", expected=app, actual=focus.app if focus else "nothing"
                 )
             await anyio.sleep(STEP)
+
+
+def location(focus: focusing.Focus) -> str:
+    """Where one is, as Android names it: `package/activity`."""
+    return f"{focus.app}/{focus.activity}"
 
 
 def _extras(arguments: Sequence[str]) -> list[str]:

@@ -44,13 +44,15 @@ class _Asked:
 class AndroidBackend(Backend):
     """Finds and drives Android phones, tablets and TVs, and their emulators.
 
-    Settings (the backend's table of the configuration file): `start_server` (default true): start the adb server where
-    none runs. Which server it is, the caller's environment says (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`).
+    Settings (the backend's table of the configuration file): `server` (`HOST:PORT` of the adb server, where the
+    caller's environment names none by `ANDROID_ADB_SERVER_HOST` and `ANDROID_ADB_SERVER_PORT`); `start_server` (default true):
+    start the server where none runs.
     `automation` (default false): true, or the path of a `u2.jar`, lets an automation server run on devices.
     """
 
     def __init__(self, host: HostServices) -> None:
         super().__init__(host)
+        self._server = str(host.settings.get("server", ""))
         self._start = bool(host.settings.get("start_server", True))
         self._asked: dict[tuple[AdbServer, str], _Asked] = {}
         self._listed: dict[str, tuple[AdbServer, Row]] = {}
@@ -62,7 +64,7 @@ class AndroidBackend(Backend):
         Raises:
             UpstreamUnavailable, MachineUnreachable, ToolMissing: There is no adb server to ask.
         """
-        server = AdbServer.of(env.variables)
+        server = AdbServer.of(env.variables, self._server)
         try:
             rows = await server.devices()
         except UpstreamUnavailable:
@@ -101,12 +103,12 @@ class AndroidBackend(Backend):
                 unusable=[],
                 nearest=[],
             )
-        server = at[0] if at is not None else AdbServer.of(env.variables)
+        server = at[0] if at is not None else AdbServer.of(env.variables, self._server)
         return AndroidDriver(device, AdbDevice(server, device.id), jar(self.host.settings.get("automation")))
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
-        server = AdbServer.of(env.variables)
+        server = AdbServer.of(env.variables, self._server)
         try:
             version = await server.version()
             return [Check("adb server", True, f"version {version} at {server.address}")]

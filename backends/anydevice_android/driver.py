@@ -17,6 +17,7 @@ from .clipboard import AndroidClipboard
 from .dumping import Dumping
 from .files import AndroidFiles
 from .forwards import AndroidForwards
+from .guarding import Guard
 from .inventory import BACKEND, PLATFORM
 from .keys import AndroidKeys
 from .logs import AndroidLogs
@@ -42,25 +43,28 @@ class AndroidDriver(Driver):
         self._reach = reach = Reach(adb, api if isinstance(api, int) else 0)
         self._automation = Automation(adb, jar) if jar is not None else None
         self._dumping = Dumping(reach, self._automation)
+        reach.acted = self._dumping.acted
         self._packages = Packages(reach)
         self._who: str | None = None
-        self.screen = AndroidScreen(reach, self._dumping)
+        guard = Guard(reach, self._dumping)
+        self.screen = AndroidScreen(reach, self._dumping, guard)
         self.touch = AndroidTouch(reach)
         writer = AutomationWriter(self._automation) if self._automation is not None else None
-        self.keys = AndroidKeys(reach, self._dumping, writer)
-        self.apps = AndroidApps(reach, self._packages)
+        self.keys = AndroidKeys(reach, guard, writer)
+        self.apps = AndroidApps(reach, self._packages, guard)
         self.links = AndroidLinks(self.apps)
-        self.navigation = AndroidNavigation(reach)
-        self.remote = AndroidRemote(reach)
-        self.alerts = AndroidAlerts(reach, self._dumping, self.touch, self.keys)
+        self.navigation = AndroidNavigation(reach, guard)
+        if device.device_class == "tv":
+            self.remote = AndroidRemote(reach)
+        self.alerts = AndroidAlerts(guard, self.touch, self.keys)
         self.clipboard = AndroidClipboard(reach)
         self.logs = AndroidLogs(reach, self._packages)
-        self.perf = AndroidPerf(reach)
+        self.perf = AndroidPerf(reach, self._packages)
         self.settings = AndroidSettings(reach)
         self.shell = AndroidShell(reach)
         self.files = AndroidFiles(reach)
         self.forwards = AndroidForwards(reach)
-        self.notifications = AndroidNotifications(reach)
+        self.notifications = AndroidNotifications(reach, self._packages)
 
     async def identify(self) -> DeviceRef:
         """See `Driver.identify`: the hardware serial, read from the device itself, is the one it was listed with.

@@ -37,6 +37,10 @@ class Dumping:
         self._keyboard: str | None = None
         self._slow_until = 0.0
 
+    def acted(self) -> None:
+        """Something was done to the device: what was true of its screen before need not be now."""
+        self._busy_until = 0.0
+
     async def take(self) -> tuple[Dump, Focus | None, Quality]:
         """A dump, the app in front, and how far the dump can be believed.
 

@@ -8,17 +8,16 @@ from typing import Any, Protocol
 
 import anyio
 
-from anydevice.driver import Acted, Keys, TreeScope
+from anydevice.driver import Acted, Keys
 from anydevice_adb import quote
 from anydevice_schemas import Node
 from anydevice_schemas.errors import InvalidArgument, Unsupported
 
 from . import codes
-from .dumping import Dumping
+from .guarding import Guard, refuse
 from .reach import Reach
 from .reading import keyboard
 from .touch import refuse_denied
-from .tree import build
 
 COMBINATION_SINCE = 31
 """API level that has `input keycombination`."""
@@ -42,8 +41,8 @@ class Writer(Protocol):
 class AndroidKeys(Keys):
     """See `Keys`."""
 
-    def __init__(self, reach: Reach, dumping: Dumping, writer: Writer | None = None) -> None:
-        self._reach, self._dumping, self._writer = reach, dumping, writer
+    def __init__(self, reach: Reach, guard: Guard, writer: Writer | None = None) -> None:
+        self._reach, self._guard, self._writer = reach, guard, writer
         self._selected = False  # all of the focused field, by the last key
 
     async def press(self, chord: str) -> Acted:
@@ -113,9 +112,13 @@ class AndroidKeys(Keys):
             await anyio.sleep(STEP)
 
     async def focused(self) -> Node | None:
-        """See `Keys.focused`."""
-        dump, focus, _ = await self._dumping.take()
-        tree = build(dump, await self._reach.view(focus), TreeScope(max_nodes=20_000))
+        """See `Keys.focused`.
+
+        Raises:
+            DialogOpen: A dialog has to be answered first.
+        """
+        tree = await self._guard.tree()
+        refuse(tree)
         found = [node for node in tree.nodes if "focused" in node.states]
         return next((node for node in found if "editable" in node.states), found[-1] if found else None)
 
@@ -129,10 +132,12 @@ class AndroidKeys(Keys):
                 await self._input_text("s" + part if place else part)
 
     async def _input_text(self, text: str) -> None:
+        self._reach.acted()
         done = await self._reach.adb.shell(f"input text {quote(text.replace(' ', '%s'))}", deadline=DEADLINE)
         refuse_denied(done.both, done.status)
 
     async def _input(self, *words: str | int) -> None:
+        self._reach.acted()
         done = await self._reach.run("input", *words, deadline=DEADLINE)
         refuse_denied(done.both, done.status)
 

@@ -8,8 +8,9 @@ from typing import Any
 import anyio
 
 from anydevice.driver import Perf
-from anydevice_schemas.errors import AppNotRunning, UpstreamUnavailable
+from anydevice_schemas.errors import AppNotFound, AppNotRunning, UpstreamUnavailable
 
+from .packages import Packages
 from .reach import Reach
 from .reading import measures
 
@@ -17,31 +18,34 @@ from .reading import measures
 class AndroidPerf(Perf):
     """See `Perf`; without an app it is the one in front."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, reach: Reach, packages: Packages) -> None:
+        self._reach, self._packages = reach, packages
 
     async def memory(self, app: str | None = None) -> Mapping[str, Any]:
-        """See `Perf.memory`: `proportionalKb` (what the app would free), and its parts where Android tells them."""
+        """See `Perf.memory`: `residentKb`, `proportionalKb` (what ending it would free), and parts where they are told."""
         app, pids = await self._running(app)
         done = await self._reach.run("dumpsys", "meminfo", app, deadline=20.0)
         found = measures.memory(done.text)
         if not found:
             raise _silent("meminfo", done.both)
-        return {"app": app, "pids": pids, **found}
+        return {"app": app, "pid": pids[0], "processes": len(pids), **found}
 
     async def cpu(self, app: str | None = None, *, seconds: float = 1.0) -> Mapping[str, Any]:
         """See `Perf.cpu`."""
         app, pids = await self._running(app)
         words = "cat /proc/stat " + " ".join(f"/proc/{pid}/stat" for pid in pids)
         first = (await self._reach.adb.shell(words)).text
+        began = anyio.current_time()
         await anyio.sleep(seconds)
+        took = round(anyio.current_time() - began, 3)
         last = (await self._reach.adb.shell(words)).text
         (before, whole_before), (after, whole_after) = measures.ticks(first), measures.ticks(last)
         whole, count = whole_after - whole_before, measures.cores(last)
         if whole <= 0 or count == 0:
             raise _silent("/proc/stat", last)
         used = sum(after[pid] - before[pid] for pid in after if pid in before)
-        return {"app": app, "pids": pids, "cpuPercent": round(100 * count * used / whole, 1), "cores": count}
+        percent = round(100 * count * used / whole, 1)
+        return {"app": app, "pid": pids[0], "processes": len(pids), "seconds": took, "cpuPercent": percent}
 
     async def frames(self, app: str | None = None, *, seconds: float = 1.0) -> Mapping[str, Any]:
         """See `Perf.frames`: counted anew for `seconds`. An app that draws nothing has no frames."""
@@ -52,7 +56,7 @@ class AndroidPerf(Perf):
         found = measures.frames(done.text)
         if "frames" not in found:
             raise _silent("gfxinfo", done.both)
-        return {"app": app, "pids": pids, "seconds": seconds, **found}
+        return {"app": app, "pid": pids[0], "processes": len(pids), "seconds": seconds, **found}
 
     async def _running(self, app: str | None) -> tuple[str, list[int]]:
         if app is None:
@@ -61,6 +65,10 @@ class AndroidPerf(Perf):
                 raise AppNotRunning("No app is in front.", app="")
             app = focus.app
         pids = await self._reach.pids(app)
+        if not pids and not await self._packages.installed(app):
+            raise AppNotFound(
+                "No such app is installed.", hint="Call apps to see what is installed.", nearest_matches=[], app=app
+            )
         if not pids:
             raise AppNotRunning("The app does not run.", app=app)
         return app, pids

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 
@@ -30,6 +30,8 @@ class Reach:
         self.sdk = sdk
         self.slot = anyio.Lock()
         """Whoever dumps, injects or holds an automation server has this: a device has one slot for all of them."""
+        self.acted: Callable[[], None] = lambda: None
+        """Told of everything that may change the screen."""
         self.turned = 0
         """Quarter turns from the natural orientation, as the last dump or dumpsys said."""
         self._screen: screens.ScreenSize | None = None

@@ -12,6 +12,7 @@ from anydevice_schemas import Rect, Tree
 from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
 from .dumping import Dumping
+from .guarding import WHOLE, Guard, refuse
 from .reach import Reach
 from .reading import screens
 from .tree import build
@@ -24,18 +25,21 @@ SEVERAL = "Multiple displays were found"
 class AndroidScreen(Screen):
     """See `Screen`. Points are density-independent pixels: a 160th of an inch."""
 
-    def __init__(self, reach: Reach, dumping: Dumping) -> None:
-        self._reach, self._dumping = reach, dumping
+    def __init__(self, reach: Reach, dumping: Dumping, guard: Guard) -> None:
+        self._reach, self._dumping, self._guard = reach, dumping, guard
         self._display: str | None = None
 
     async def tree(self, scope: TreeScope) -> Tree:
         """See `Screen.tree`. Android tells what is on screen and no more: there is no `full` beyond it.
 
         Raises:
+            DialogOpen: A dialog has to be answered first.
             AnydeviceError: As `Dumping.take`.
         """
         dump, focus, quality = await self._dumping.take()
-        return build(dump, await self._reach.view(focus), scope, quality)
+        view = await self._reach.view(focus)
+        refuse(build(dump, view, WHOLE))
+        return build(dump, view, scope, quality)
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:
         """See `Screen.image`.
@@ -44,6 +48,7 @@ class AndroidScreen(Screen):
             Unsupported: `full`.
             InvalidArgument: The area is not on the screen.
             UpstreamUnavailable: The device gave no whole picture.
+            DialogOpen: A dialog has to be answered first.
         """
         if full:
             raise Unsupported(
@@ -52,6 +57,7 @@ class AndroidScreen(Screen):
                 operation="screen.image",
                 alternatives=["touch.swipe"],
             )
+        await self._guard.check()
         data = await self._picture()
         found = images.inspect(data)
         scale = (await self._reach.screen()).scale

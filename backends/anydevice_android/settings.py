@@ -154,9 +154,9 @@ class AndroidSettings(Settings):
     async def clean(self) -> None:
         """Puts back everything that was changed here."""
         while self._undo:
-            _, undo = self._undo.popitem()
-            await undo()
-        self._undo.clear()
+            area, undo = next(reversed(self._undo.items()))
+            await undo()  # noted as a change itself, which changes nothing: the area has its entry already
+            del self._undo[area]
 
     # --- reading ---
 

@@ -88,6 +88,10 @@ class _Builder:
     def window(self, window: DumpWindow, over: Sequence[DumpWindow], modal: bool, blocked: bool) -> None:
         """Adds a window. `blocked`: a dialog above it takes all input."""
         nodes = self.tree.nodes
+        if len(nodes) >= self.scope.max_nodes:
+            self.cut["nodes"] += 1 + len(window.parents)
+            self.tree.omitted = {word: count for word, count in self.cut.items() if count}
+            return
         keyboard = window.kind == INPUT_METHOD
         box = _keyboard(window) if keyboard else window.bounds or self.screen
         role = "keyboard" if keyboard else "dialog" if modal else "window"

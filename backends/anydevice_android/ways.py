@@ -5,9 +5,11 @@ from __future__ import annotations
 import anyio
 
 from anydevice.driver import Acted, AppEvent, Links, Navigation, OpenRequest, Remote
+from anydevice_schemas import Tree
 
 from . import codes
 from .apps import AndroidApps
+from .guarding import Guard, refuse
 from .reach import Reach
 from .touch import refuse_denied
 
@@ -34,13 +36,25 @@ class AndroidLinks(Links):
 class AndroidNavigation(Navigation):
     """See `Navigation`."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, reach: Reach, guard: Guard) -> None:
+        self._reach, self._guard = reach, guard
 
     async def back(self) -> Acted:
-        """See `Navigation.back`; whether anything moved is for whoever compares the trees."""
+        """See `Navigation.back`: seen by the screen before and after.
+
+        Raises:
+            DialogOpen: A dialog has to be answered first.
+        """
+        before = await self._guard.tree()
+        refuse(before)
         await press(self._reach, codes.BACK)
-        return Acted("back")
+        with anyio.move_on_after(ARRIVAL):
+            while True:
+                after = await self._guard.tree()
+                if after.location != before.location or diff(before, after):
+                    return Acted("back", verified=True, data={"location": after.location})
+                await anyio.sleep(STEP)
+        return Acted("back", verified=False)
 
     async def home(self) -> Acted:
         """See `Navigation.home`."""
@@ -87,11 +101,18 @@ class AndroidRemote(Remote):
         return Acted("remote")
 
 
+def diff(before: Tree, after: Tree) -> bool:
+    """Whether two looks at the screen show different things."""
+    looks = [[(node.role, node.identifier, node.name, node.rect) for node in tree.nodes] for tree in (before, after)]
+    return looks[0] != looks[1]
+
+
 async def press(reach: Reach, code: int, *, longer: bool = False) -> None:
     """Presses one key by its code.
 
     Raises:
         AnydeviceError: As `AdbDevice.shell` and `refuse_denied`.
     """
+    reach.acted()
     done = await reach.run("input", "keyevent", *(["--longpress"] if longer else []), code)
     refuse_denied(done.both, done.status)

@@ -10,14 +10,14 @@ import re
 from typing import Any
 
 _TOTAL = re.compile(r"^\s*TOTAL(?: PSS)?:?\s+(?P<pss>\d+)", re.M)
+_RESIDENT = re.compile(r"TOTAL RSS:\s+(\d+)")
 _PARTS = {
     "javaHeapKb": r"Java Heap:\s+(\d+)", "nativeHeapKb": r"Native Heap:\s+(\d+)", "codeKb": r"Code:\s+(\d+)",
     "graphicsKb": r"Graphics:\s+(\d+)", "stackKb": r"Stack:\s+(\d+)",
 }  # fmt: skip
 _FRAMES = {
     "frames": r"Total frames rendered: (\d+)", "frameMsP50": r"50th percentile: (\d+)ms",
-    "frameMsP90": r"90th percentile: (\d+)ms", "frameMsP95": r"95th percentile: (\d+)ms",
-    "frameMsP99": r"99th percentile: (\d+)ms",
+    "frameMsP90": r"90th percentile: (\d+)ms",
 }  # fmt: skip
 _JANK = re.compile(r"Janky frames: (\d+) \(([\d.]+)%\)")
 
@@ -28,6 +28,9 @@ def memory(text: str) -> dict[str, Any]:
     if total is None:
         return {}
     found: dict[str, Any] = {"proportionalKb": int(total["pss"])}
+    resident = _RESIDENT.search(text)
+    if resident is not None:
+        found["residentKb"] = int(resident[1])
     for name, words in _PARTS.items():
         part = re.search(words, text)
         if part is not None:
@@ -44,7 +47,7 @@ def frames(text: str) -> dict[str, Any]:
             found[name] = int(part[1])
     jank = _JANK.search(text)
     if jank is not None:
-        found |= {"jankyFrames": int(jank[1]), "jankyPercent": float(jank[2])}
+        found["jankyPercent"] = float(jank[2])
     return found
 
 

@@ -26,7 +26,11 @@ BLOCKING = frozenset({"dialog", "crashed", "closed"})
 
 @dataclass(slots=True)
 class Watch:
-    """The screen before an action, so that the answer can say what changed."""
+    """The screen before an action, so that the answer can say what changed.
+
+    Attributes:
+        dialog: The dialog that the screen was found to show after the action.
+    """
 
     ctx: Context
     before: Tree | None
@@ -34,10 +38,15 @@ class Watch:
     waited: float = 0.0
     notes: list[str] = field(default_factory=list)
     unread: bool = False
+    dialog: dict[str, Any] | None = None
 
     @staticmethod
     async def start(ctx: Context) -> Watch:
-        """Looks at the screen once, where it can be looked at."""
+        """Looks at the screen once, where it can be looked at.
+
+        Raises:
+            DialogOpen: A dialog has to be answered first.
+        """
         return Watch(ctx, await _look(ctx, VISIBLE))
 
     async def report(self, acted: Acted, *, settle: float = 0.0) -> dict[str, Any]:
@@ -55,6 +64,10 @@ class Watch:
             data["changed"] = True
             return data
         after = await (self._settled(settle) if settle else self._once())
+        if self.dialog is not None:
+            data["happened"] = [*data.get("happened", ()), {"kind": "dialog", **self.dialog}]
+            data["changed"] = True
+            return data
         if self.before is None or after is None:
             data["changed"] = True if kinds else None
             return data
@@ -104,6 +117,10 @@ class Watch:
         try:
             with anyio.fail_after(limit):
                 return await _look(self.ctx, self.scope)
+        except DialogOpen as error:
+            said = error.details
+            self.dialog = {"dialog": said.get("kind"), "text": said.get("text"), "buttons": said.get("buttons")}
+            return None
         except (TimeoutError, CallTimeout, OutcomeUnknown):
             self.unread = True
             self.ctx.notice("not_read", "The screen did not answer after the action; what changed is not known.")
@@ -111,12 +128,16 @@ class Watch:
 
 
 async def _look(ctx: Context, scope: TreeScope) -> Tree | None:
-    """A look that may fail without failing the action around it."""
+    """A look that may fail without failing the action around it.
+
+    Raises:
+        DialogOpen: A dialog has to be answered.
+    """
     if ctx.driver is None or not ctx.driver.has("screen.tree"):
         return None
     try:
         return await ctx.tree(scope)
-    except (Unsupported, DialogOpen, AppNotRunning):
+    except (Unsupported, AppNotRunning):
         return None
 
 
