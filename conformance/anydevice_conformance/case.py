@@ -34,6 +34,7 @@ class Case:
         sample: Arguments of a typical call of it; they choose the plan, and are what is called when the command is
             not declared and must be refused.
         needs: Operations that have to be declared besides.
+        sees: What trees have to tell for it (a word of `Unseen`); where the platform does not, it is honestly absent.
         classes: Device classes it concerns.
         bundle: `core`, or the extended bundle it belongs to.
         since: Contract version it entered in.
@@ -49,6 +50,7 @@ class Case:
     command: str | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    sees: str = ""
     classes: frozenset[str] = EVERY_CLASS
     bundle: str = CORE
     since: str = "1.0"
@@ -67,6 +69,10 @@ class Case:
             applies(plan.when, self.sample) and all(operation_declared(manifest, device, op) for op in plan.operations)
             for plan in command.plans
         )
+
+    def unseen(self, manifest: Manifest) -> bool:
+        """Whether it is about something that the platform's trees do not tell."""
+        return bool(self.sees) and self.sees in manifest.unseen
 
     def experimental(self, manifest: Manifest, device: Device, command: Command | None) -> bool:
         """Whether an operation it needs, or of the plan that carries its command out, is declared as experimental."""
@@ -118,7 +124,7 @@ def catalogue_hash(cases: list[Case]) -> str:
     """A hash over what every case says and does; two runs with one hash judged by the same rules."""
     digest = hashlib.sha256()
     for one in cases:
-        words = [one.id, one.must, one.command or "", one.bundle, one.since, *sorted(one.classes), *one.needs]
+        words = [one.id, one.must, one.command or "", one.bundle, one.since, *sorted(one.classes), *one.needs, one.sees]
         digest.update("\0".join(words).encode())
         digest.update(inspect.getsource(one.run).encode())
     return digest.hexdigest()[:16]

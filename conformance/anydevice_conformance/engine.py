@@ -108,6 +108,8 @@ class Engine:
     async def _verdict(self, case: Case, trial: Trial, declared: bool) -> tuple[Verdict, str]:
         if _version(case.since) > _version(CONTRACT_VERSION):
             return "not_yet_judged", f"entered in contract {case.since}"
+        if case.unseen(trial.manifest):
+            return "honestly_absent", f"the platform's trees do not tell it ({case.sees})"
         try:
             with anyio.fail_after(case.seconds):
                 if declared:
@@ -232,7 +234,7 @@ class Engine:
             must=case.must,
             device_class=device_class,
             bundle=case.bundle,
-            optional=case.optional,
+            optional=case.optional or case.unseen(self.subject.manifest),
             declared=declared,
             verdict=verdict,
             reason=reason[:1000],

@@ -16,6 +16,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -27,7 +28,7 @@ from anydevice.settings import Settings
 from anydevice_schemas import Manifest
 from anydevice_schemas.report import ConformanceReport, Subject
 
-from .case import catalogue, catalogue_hash
+from .case import Case, catalogue, catalogue_hash
 from .findings import Findings
 from .job import Job, sealed_environment
 from .listening import Show, follow, report_of
@@ -88,7 +89,7 @@ def run(
     table = settings.tables.get(backend)
     table = dict(table) if isinstance(table, dict) else {}
     findings = Findings(
-        cases=[case for case in cases if chosen is None or case.id in chosen],
+        cases=[_excused(case, manifest) for case in cases if chosen is None or case.id in chosen],
         classes=declared if device is None else [],
         hash=catalogue_hash(cases),
         size=len(cases),
@@ -177,6 +178,11 @@ def record_of(records: Sequence[PluginRecord], backend: str) -> PluginRecord:
         says = f"installed are {', '.join(known)}" if known else "none is installed"
         raise UnknownSubject(f"there is no backend {backend[:80]!r}; {says}")
     return next((record for record in found if record.state == "ready"), found[0])
+
+
+def _excused(case: Case, manifest: Manifest | None) -> Case:
+    """A case, of which honest absence is enough where it is about something the platform's trees do not tell."""
+    return replace(case, optional=True) if manifest is not None and case.unseen(manifest) else case
 
 
 def _may_take(findings: Findings, manifest: Manifest) -> float:

@@ -141,6 +141,7 @@ async def open_router(
             with anyio.CancelScope(shield=True):
                 await services.connections.aclose()
                 await backends.aclose()
+                await services.reader.aclose()
                 services.journal.close()
                 if isinstance(store, StateStore):
                     store.close()

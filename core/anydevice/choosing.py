@@ -107,7 +107,10 @@ class Choosing:
         only = None
         if bound is not None and not parsed.selector.names_a_device():
             backend = bound.device_key.partition(":")[0]
-            only = () if services.connections.existing(bound.device_key) is not None else (backend,)
+            connected = services.connections.existing(bound.device_key) is not None
+            # Listings are apart by the caller's environment: one from which nobody has asked yet knows no device.
+            known = services.backends.cached(env).by_key(bound.device_key) is not None
+            only = () if connected and known else (backend,)
         fresh = descriptor.boots or parsed.boots
         inventory = await services.backends.listed(env, only=only, fresh=fresh, sick=False)
         unnamed = not (descriptor.boots or descriptor.opens_session or parsed.selector.names_a_device())

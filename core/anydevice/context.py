@@ -24,13 +24,13 @@ from anydevice_schemas.errors import (
 
 from .catalogue import CommandSpec, Parsed
 from .discovery import describe
-from .driver import READ_ONLY, Acted, Backend, Capability, Driver, Environment, Image, Screen, TreeScope
+from .driver import READ_ONLY, Backend, Capability, Driver, Environment, Image, Screen, TreeScope
 from .services import Services
 from .sessions import Session
 
 C = TypeVar("C", bound=Capability)
 
-PREPARING = frozenset({"elements.reveal", "elements.focus"})
+PREPARING = frozenset({"elements.reveal", "elements.focus", "keys.dismiss"})
 """Operations that only make ready for what was asked for; a call that ends after one of them may be made again."""
 
 Progress = Callable[[float | None, str], Awaitable[None]]
@@ -208,9 +208,9 @@ class Context:
             if self.trace is not None:
                 took = (time.perf_counter() - started) * 1000
                 self.trace.append({"operation": operation, "ms": round(took, 2)})
-        if isinstance(result, Acted):
+        if changes and result is not None:  # who returns nothing has not said that it is done
             self.sent = None
-            if changes and operation not in PREPARING:
+            if operation not in PREPARING:
                 self.done = operation
         return result
 

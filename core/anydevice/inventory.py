@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from operator import is_
 from typing import Any
 
 import anyio
@@ -69,7 +70,7 @@ class Backends:
         }
         self.platforms = platform_words(entry.manifest for entry in self.entries.values())
         self.heard: list[Callable[[Inventory], None]] = []
-        self._made: tuple[tuple[int, ...], Inventory] | None = None
+        self._made: tuple[tuple[object, ...], Inventory] | None = None
 
     def add(self, manifest: Manifest, instance: Backend, *, distribution: str = "test") -> None:
         """Adds a backend that is already constructed (tests, embedders)."""
@@ -182,6 +183,15 @@ class Backends:
         """What was listed last, without asking anybody."""
         return self._inventory(env)
 
+    def known(self, device_key: str) -> Device | None:
+        """A device as it was listed last, in whatever caller's environment; for what is done on nobody's behalf."""
+        slots = [slot for entry in self.entries.values() for slot in entry.listings.values()]
+        for slot in sorted(slots, key=lambda slot: slot.good_until, reverse=True):
+            for device in slot.devices:
+                if device.key == device_key:
+                    return device
+        return None
+
     def forget(self, backend: str) -> None:
         """The backend's listing is not good any more (something was started or stopped)."""
         entry = self.entries.get(backend)
@@ -240,12 +250,9 @@ class Backends:
 
     def _inventory(self, env: Environment) -> Inventory:
         slots = [self._slot(entry, env) for entry in self.entries.values()]
-        mark = (
-            id(self.platforms),
-            *(id(slot.devices) for slot in slots),
-            *(id(slot.missing) for slot in slots),
-        )
-        if self._made is not None and self._made[0] == mark:
+        parts = (self.platforms, *(slot.devices for slot in slots), *(slot.missing for slot in slots))
+        # The parts themselves are kept: the id of one that is gone may be that of another by now.
+        if self._made is not None and all(map(is_, self._made[0], parts)) and len(self._made[0]) == len(parts):
             return self._made[1]
         rows = self._specialised([device for slot in slots for device in slot.devices])
         broken = [
@@ -256,7 +263,7 @@ class Backends:
         ]
         missing = [slot.missing for slot in slots if slot.missing is not None]
         made = Inventory(rows, platforms=self.platforms, missing=[*missing, *broken])
-        self._made = (mark, made)
+        self._made = (parts, made)
         return made
 
     def _specialised(self, rows: list[Device]) -> list[Device]:

@@ -239,7 +239,7 @@ class Janitor:
 
     async def _try_again(self, device_key: str) -> None:
         services, room = self.services, self.services.desk.room
-        device = services.backends.cached(Environment(None, {})).by_key(device_key)
+        device = services.backends.known(device_key)
         if device is None or room is None:
             return
         try:

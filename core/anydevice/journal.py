@@ -19,7 +19,7 @@ from .clock import Clock
 from .settings import private_folder
 
 REDACTED = "<redacted>"
-_SECRET_FIELDS = frozenset({"text", "payload", "confirmToken", "leaseId", "value"})
+_SECRET_FIELDS = frozenset({"text", "payload", "confirmToken", "leaseId", "value", "commandLine"})
 _ROTATE_BYTES = 16 * 1024 * 1024
 
 

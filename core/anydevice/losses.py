@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +28,7 @@ class Lost:
     """A session that did not survive a restart.
 
     Attributes:
+        notes: What was in progress in it (a recording, whose file may still be had).
         number: Of its row in the ledger; None where nothing is kept.
         told: Somebody of the same place knows; the very connection that had it does not yet.
     """
@@ -43,6 +44,7 @@ class Lost:
     transport: str = ""
     why: str = DEVICE_GONE
     refs: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
     number: int | None = None
     told: bool = False
 
@@ -70,9 +72,11 @@ class Lost:
 
     def to_wire(self) -> dict[str, Any]:
         """As a notice shows it."""
-        wire = {"session": self.name, "device": self.device, "why": self.why}
+        wire: dict[str, Any] = {"session": self.name, "device": self.device, "why": self.why}
         if self.app:
             wire["app"] = self.app
+        if self.notes:
+            wire["inProgress"] = self.notes
         return wire
 
 

@@ -16,7 +16,8 @@ DESKTOP_ENVIRONMENT: tuple[str, ...] = (
 """Which desktop somebody sits at. It travels with a call, and stays with the daemon as well: what it starts with a
 window has to show somewhere."""
 CALL_ENVIRONMENT: tuple[str, ...] = (
-    "ANDROID_SERIAL", "ANDROID_ADB_SERVER_HOST", "ANDROID_ADB_SERVER_PORT", *DESKTOP_ENVIRONMENT,
+    "ANDROID_SERIAL", "ANDROID_ADB_SERVER_HOST", "ANDROID_ADB_SERVER_PORT", "ANDROID_HOME", "ANDROID_SDK_ROOT",
+    "ANDROID_AVD_HOME", *DESKTOP_ENVIRONMENT,
 )  # fmt: skip
 CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
 """What of a caller's environment travels with a call; everything else stays where it is."""

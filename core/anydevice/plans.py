@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from anydevice_schemas import Command, Constraint, Device, Manifest, Plan
@@ -61,24 +61,69 @@ def choose(
     Raises:
         Unsupported: No plan can be carried out; details say which operations are missing, and why they are down.
     """
+    return _choose(
+        command,
+        arguments,
+        device,
+        can=lambda op: available(manifest, device, driver, op),
+        why=lambda op: why_not(manifest, device, driver, op),
+    )
+
+
+def refuse_undeclared(command: Command, arguments: Mapping[str, Any], manifest: Manifest, device: Device) -> None:
+    """Refuses what a device can never do, before anybody is asked to approve it.
+
+    Raises:
+        Unsupported: No plan that applies to these arguments is declared for the device.
+    """
+    _choose(
+        command,
+        arguments,
+        device,
+        can=lambda op: declared(manifest, device, op),
+        why=lambda op: "not declared for this device",
+    )
+
+
+def _choose(
+    command: Command,
+    arguments: Mapping[str, Any],
+    device: Device,
+    *,
+    can: Callable[[str], bool],
+    why: Callable[[str], str],
+) -> Plan | None:
     if not command.plans:
         return None
     missing: dict[str, str] = {}
+    others: dict[str, None] = {}
     for plan in command.plans:
+        lacking = [op for op in plan.operations if not can(op)]
         if not applies(plan.when, arguments):
+            if not lacking:
+                others |= dict.fromkeys(_asked(plan))
             continue
-        lacking = [op for op in plan.operations if not available(manifest, device, driver, op)]
         if not lacking:
             return plan
         for op in lacking:
-            missing[op] = why_not(manifest, device, driver, op)
+            missing[op] = why(op)
     raise Unsupported(
         f"{command.name} cannot be carried out on this device.",
         operation=next(iter(missing), command.name),
-        alternatives=[],
+        alternatives=list(others),
         missing=missing,
         device=device.key,
     )
+
+
+def _asked(plan: Plan) -> list[str]:
+    """What a call has to say for a plan to apply, such as `kind=memory`; plans that anything goes with say nothing."""
+    return [
+        f"{name}={value}"
+        for name, wanted in plan.when.items()
+        for value in wanted
+        if not (value.startswith("*") and value.endswith("*"))
+    ]
 
 
 def offered(command: Command, manifest: Manifest, device: Device, driver: Driver) -> tuple[bool, dict[str, str]]:

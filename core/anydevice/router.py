@@ -195,7 +195,10 @@ class Router:
             _inside.reset(inside)
 
     def _permit(self, trail: Trail, parsed: Parsed, device: Device | None) -> None:
-        """Step 5: profile, scope, confirmation."""
+        """Step 5: profile, scope, confirmation. No person is asked about what the device cannot do at all."""
+        if device is not None and parsed.spec.command.confirm:
+            manifest = self.services.backends.manifest(device.backend)
+            plans.refuse_undeclared(parsed.spec.command, parsed.arguments, manifest, device)
         notice = self.services.policy.permit(
             parsed.spec.command, parsed.arguments, trail.caller, device, parsed.switches.confirm_token
         )

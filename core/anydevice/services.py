@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .artefacts import Artefacts
 from .catalogue import Catalogue
@@ -12,6 +12,7 @@ from .database import Database
 from .discovery import PluginRecord
 from .inventory import Backends
 from .journal import Journal
+from .kit.ocr import Reader
 from .lanes import Lanes
 from .leases import Desk
 from .policy import Policy
@@ -26,6 +27,7 @@ class Services:
     Attributes:
         plugins: A record of every plugin and backend found, whatever its state.
         database: What outlives this process; None where nothing is to.
+        reader: Reads text in pictures; its engine is started when it is first needed.
     """
 
     settings: Settings
@@ -41,3 +43,4 @@ class Services:
     artefacts: Artefacts
     plugins: list[PluginRecord]
     database: Database | None = None
+    reader: Reader = field(default_factory=Reader)

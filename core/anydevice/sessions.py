@@ -224,7 +224,7 @@ class Sessions:
         row = session.to_row(0.0)
         entry = Lost(
             session.name, session.principal, session.scope_key, session.cwd, session.device_key, session.device_name,
-            session.app, session.tenant, session.transport, why, row["refs"],
+            session.app, session.tenant, session.transport, why, row["refs"], row["notes"],
         )  # fmt: skip
         self._remove(session, why)
         self._lost.add(entry)

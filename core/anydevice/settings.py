@@ -69,6 +69,7 @@ class Settings:
         lease_held, lease_queued, lease_minutes: What one tenant may have: devices at once, waiting requests at once,
             minutes in a UTC day. None = no limit.
         roots: Folders callers may read from and write to besides their own working directory.
+        private_hosts: Hosts of private networks that may be asked for downloads: names, addresses, networks.
         tables: The configuration file's other tables; a backend gets the one of its own name.
     """
 
@@ -89,6 +90,7 @@ class Settings:
     lease_queued: int | None = None
     lease_minutes: float | None = None
     roots: tuple[str, ...] = ()
+    private_hosts: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -137,6 +139,7 @@ _PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "policy.profile": ("profile", str),
     "policy.confirm": ("confirm", str),
     "policy.roots": ("roots", list),
+    "policy.private_hosts": ("private_hosts", list),
     "policy.observers": ("observers", bool),
     "lease.ttl": ("lease_ttl", (int, float)),
     "lease.longest": ("lease_longest", (int, float)),
@@ -190,7 +193,9 @@ def _from_table(home: Path, table: Mapping[str, Any]) -> Settings:
             values[name] = value
     if "disabled" in values:
         values["disabled"] = frozenset(values["disabled"])
-    if "roots" in values:
-        values["roots"] = tuple(values["roots"])
+    for name in ("roots", "private_hosts"):
+        if any(not isinstance(entry, str) for entry in values.get(name, ())):
+            raise SettingsError(f"config.toml: policy.{name} must be a list of texts")
+        values |= {name: tuple(values[name])} if name in values else {}
     tables = {key: value for key, value in table.items() if key not in ours}
     return Settings(home=home, tables=tables, **values)

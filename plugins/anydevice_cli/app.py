@@ -17,8 +17,8 @@ from .device import DeviceCommand, in_short
 _OWN: dict[str, str] = {
     "approve": "Approves a confirmation token, as a person.",
     "completion": "Prints the completion script of a shell.",
+    "daemon-log": "Shows the end of the daemon's log.",
     "give-back": "Ends a takeover; whoever was interrupted goes on.",
-    "logs": "Shows the end of the daemon's log.",
     "mark": "Says how a device is: one that is not good is not given out.",
     "mcp": "Speaks MCP on stdin and stdout; what an MCP host starts.",
     "serve": "Starts the daemon.",

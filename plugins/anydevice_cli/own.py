@@ -156,10 +156,10 @@ def version(as_json: bool) -> int:
     return 0
 
 
-@click.command(short_help="Shows the end of the daemon's log.")
+@click.command("daemon-log", short_help="Shows the end of the daemon's log.")
 @click.option("--lines", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many.")
 @_json
-def logs(lines: int, as_json: bool) -> int:
+def daemon_log(lines: int, as_json: bool) -> int:
     """Shows the end of the daemon's log."""
     path = os.path.join(record.run_path(home_path()), record.LOG)
     try:
@@ -168,10 +168,10 @@ def logs(lines: int, as_json: bool) -> int:
             found = file.read().decode("utf-8", "replace").splitlines()[-lines:]
     except FileNotFoundError:
         found = []
-    output.result("logs", {"lines": found}, "\n".join(map(output.clean, found)) or "no log yet", as_json=as_json)
+    output.result("daemon-log", {"lines": found}, "\n".join(map(output.clean, found)) or "no log yet", as_json=as_json)
     return 0
 
 
 COMMANDS: dict[str, click.Command] = {
-    command.name or "": command for command in (approve, completion, logs, mcp, serve, status, stop, version)
+    command.name or "": command for command in (approve, completion, daemon_log, mcp, serve, status, stop, version)
 } | takeover.COMMANDS

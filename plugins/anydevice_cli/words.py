@@ -66,6 +66,13 @@ def _get(words: list[str], properties: Mapping[str, Any]) -> Arguments:
     return {"target": words[0]}
 
 
+def _tags(words: list[str], properties: Mapping[str, Any]) -> Arguments:
+    """`tags set report.pdf --tags urgent`, or `tags report.pdf` for what it has."""
+    if len(words) == 2:
+        return {"action": words[0], "path": words[1]}
+    return {"path": words[0]}
+
+
 def _scroll(words: list[str], properties: Mapping[str, Any]) -> Arguments:
     """`scroll down`, or `scroll bottom` for all the way."""
     directions = properties.get("direction", {}).get("enum", ())
@@ -85,25 +92,39 @@ def _joined(name: str) -> Reader:
 
 
 _WORDS: dict[str, tuple[str, int, Reader | Sequence[str]]] = {
+    "add-media": ("PATH", 1, ["path"]),
+    "apps": ("[NAME]", 1, ["name"]),
     "batch": ("FILE|-", 1, _batch),
     "boot": ("DEVICE", 1, ["device"]),
     "close": ("[APP]", 1, ["app"]),
     "command-run": ("NAME", 1, ["name"]),
     "command-search": ("WORDS...", 99, _joined("words")),
+    "file-search": ("NAME", 1, ["name"]),
     "fill": ("TARGET TEXT", 2, ["target", "text"]),
     "find": ("QUERY", 1, ["query"]),
     "get": ("[WHAT] TARGET", 2, _get),
     "hover": ("TARGET", 1, ["target"]),
+    "install": ("PATH", 1, ["path"]),
+    "install-from-source": ("URL|PATH", 1, ["source"]),
     "is": ("PREDICATE TARGET [VALUE]", 3, ["predicate", "target", "value"]),
     "key": ("CHORD", 1, ["chord"]),
+    "keyboard": ("[ACTION [KEY]]", 2, ["action", "key"]),
+    "logs": ("[ACTION [TEXT]]", 2, ["action", "text"]),
     "longpress": ("TARGET", 1, ["target"]),
     "open": ("[URL|APP]", 1, _url_or_app),
+    "orientation": ("[VALUE]", 1, ["value"]),
+    "perf": ("[KIND]", 1, ["kind"]),
     "press": ("TARGET", 1, ["target"]),
     "scroll": ("[DIRECTION|EDGE]", 1, _scroll),
     "session": ("[ACTION [NAME]]", 2, ["action", "name"]),
+    "settings": ("[AREA [VALUE]]", 2, ["area", "value"]),
+    "shell": ("'COMMAND LINE'", 1, ["commandLine"]),
     "shutdown": ("DEVICE", 1, ["device"]),
+    "tags": ("[ACTION] PATH", 2, _tags),
+    "trash": ("PATH", 1, ["path"]),
     "trigger-app-event": ("EVENT", 1, ["event"]),
     "type": ("TEXT", 1, ["text"]),
+    "uninstall": ("APP", 1, ["app"]),
     "wait": ("[MS | stable | [text|target|absent] WORDS]", 2, _wait),
 }
 

@@ -13,17 +13,18 @@ from typing import Any
 TUNING: dict[str, frozenset[str]] = {
     "command-search": frozenset({"limit"}),
     "fill": frozenset({"timeoutMs"}),
-    "find": frozenset({"timeoutMs"}),
+    "find": frozenset({"timeoutMs", "via"}),
     "gesture": frozenset({"timeoutMs", "holdMs"}),
     "get": frozenset({"timeoutMs"}),
     "hover": frozenset({"timeoutMs"}),
     "longpress": frozenset({"timeoutMs"}),
     "open": frozenset({"eventUrlTemplate"}),
     "press": frozenset({"timeoutMs"}),
-    "screenshot": frozenset({"timeoutMs"}),
-    "snapshot": frozenset({"maxDepth", "maxNodes"}),
+    "screenshot": frozenset({"timeoutMs", "window", "x", "y", "width", "height", "maxDimension"}),
+    "snapshot": frozenset({"maxDepth", "maxNodes", "surface", "window"}),
     "type": frozenset({"timeoutMs", "delayMs"}),
-    "wait": frozenset({"quietMs"}),
+    "is": frozenset({"app", "window"}),
+    "wait": frozenset({"quietMs", "app", "appGone", "window", "windowGone", "title"}),
 }
 """Inputs left out: finer tuning, and what such a call would be refused with."""
 

@@ -68,6 +68,12 @@ class Practice(Word):
         default_factory=list,
         description="Ids of the devices that take part when none is asked for, best first; empty = any.",
     )
+    folder: str = Field(
+        default="", description="Folder of the devices in which files may be made; empty = where a shell begins."
+    )
+    package: str = Field(
+        default="", description="An app's package to install and remove, as a path inside of the backend's own package."
+    )
     prepare: list[HostStep] = Field(
         default_factory=list, description="Host commands that make a second device, before the run."
     )
@@ -81,6 +87,14 @@ class BackendCommand(Word):
     handler: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", description="`package.module:function`.")
 
 
+Unseen = Literal["offscreen", "states", "renewal", "symbols"]
+"""What a platform's own trees may not tell.
+
+offscreen: elements that are not on screen. states: required, read-only and expanded. renewal: that an element was made
+anew and looks the same. symbols: characters outside of the basic plane (emoji).
+"""
+
+
 class Manifest(Word):
     """Static facts of a backend (`backend.toml` in its package)."""
 
@@ -91,6 +105,10 @@ class Manifest(Word):
     device_classes: list[DeviceClass] = Field(min_length=1)
     operations: dict[str, Constraint] = Field(
         description="Every operation a driver of this backend may offer, e.g. `touch.swipe`."
+    )
+    unseen: list[Unseen] = Field(
+        default_factory=list,
+        description="What no tree of this platform tells; cases about it are honestly absent.",
     )
     tools: list[Tool] = Field(default_factory=list)
     commands: list[BackendCommand] = Field(default_factory=list)

@@ -30,6 +30,9 @@ that app event as well. A page also hears the `CustomEvent` `anydevice:event`. E
 acknowledged where the way they came has room for that. A page that is opened again under the same witness goes on
 counting `seq`: to the witness it is one run. A page has no launch arguments.
 
+**Log and notifications.** Each report is one line of the app's log as well (of its stdout, where that is the log):
+`practice WORD ID`, without the value. A push notification that arrived is reported as `push` (value = the payload).
+
 **Actions** an element carries out when it is pressed are data: see `Action`.
 """
 

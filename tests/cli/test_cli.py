@@ -259,5 +259,5 @@ def test_mcp_is_dispatched_before_anything_is_imported(daemon: Home) -> None:
 
 def test_a_slow_call_tells_its_progress_on_a_terminal_only(daemon: Home, mark: Path, tmp_path: Path) -> None:
     assert daemon.cli("vendor-slow", str(mark), "--seconds", "0.3").stderr == ""
-    shown = _on_a_terminal(daemon, "vendor-slow", str(tmp_path / "m2"), "--seconds", "0.3")
+    shown = _on_a_terminal(daemon, "vendor-slow", str(tmp_path / "m2"), "--seconds", "1")
     assert b"step 1" in shown

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from anydevice.commands import all_commands
 from anydevice.host import record
+from anydevice_cli.own import COMMANDS
 
-from ..support.daemons import VERSION, Home
+from ..support.daemons import VERSION, Home, eventually
 
 pytestmark = pytest.mark.daemon
 
@@ -46,8 +48,13 @@ def test_version_tells_both_sides(home: Home) -> None:
     assert "the daemon that runs is 99.0" in home.cli("version").stdout
 
 
-def test_logs_show_the_end_of_the_log(home: Home) -> None:
-    assert home.cli("logs").stdout == "no log yet\n"
+def test_no_command_of_the_command_line_hides_one_of_the_catalogue() -> None:
+    catalogue = {word for spec in all_commands() for word in (spec.command.name, *spec.command.aliases)}
+    assert catalogue & COMMANDS.keys() == set()
+
+
+def test_daemon_log_shows_the_end_of_the_log(home: Home) -> None:
+    assert home.cli("daemon-log").stdout == "no log yet\n"
     home.serve()
-    assert '"event": "ready"' in home.cli("logs", "-n", "5").stdout
-    assert len(home.json("logs", "-n", "1")["data"]["lines"]) == 1
+    eventually(lambda: '"event": "ready"' in home.cli("daemon-log", "-n", "5").stdout, "the log tells")
+    assert len(home.json("daemon-log", "-n", "1")["data"]["lines"]) == 1

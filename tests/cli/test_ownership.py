@@ -58,7 +58,7 @@ def test_a_takeover_ends_what_runs_and_giving_back_lets_it_go_on(home: Home, pla
     taken = home.cli("takeover", "fake-1", "--reason", "a demo", cwd=there)
     assert taken.returncode == 0, taken.stderr
     _, told = runs.communicate(timeout=PATIENCE)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20, "it would have waited for 25 s"
     assert runs.returncode == 3 and told.startswith(b"lease_lost: ") and b"a demo" in told
     assert "fake:fake-1 is yours for 10 min at least" in taken.stdout
     assert f"interrupted: session {session}\n" in taken.stdout
@@ -157,17 +157,29 @@ def test_status_keeps_the_keys_of_every_version(home: Home) -> None:
     }  # fmt: skip
 
 
-def test_a_backend_that_hangs_holds_up_neither_status_nor_a_takeover(home: Home) -> None:
-    install_fake_backend(home.plugins, name="slow", setup="self.fault.hang_listing = 60")
+def test_a_backend_that_hangs_holds_up_neither_status_nor_a_takeover(home: Home, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    install_fake_backend(
+        home.plugins,
+        name="slow",
+        setup=f"""
+        self.fault.hang_listing = 60
+        listed = self.devices
+        async def devices(env):
+            open({str(asked)!r}, "a").write("x")
+            return await listed(env)
+        self.devices = devices
+        """,
+    )
     home.serve()
     began = time.monotonic()
     data = overview(home)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 30
     assert [row["device"] for row in data["devices"]] == ["fake:fake-1", "fake:fake-2"]
     assert [gone["backend"] for gone in data["missing"]] == ["slow"]
-    began = time.monotonic()
+    before = asked.read_text()
     assert home.json("takeover", "fake:fake-1", "--reason", "x")["ok"]
-    assert time.monotonic() - began < 1.9, "it does not ask the backend that hangs"
+    assert asked.read_text() == before != "", "a takeover does not ask the backend that hangs"
     assert "missing: slow: " in home.cli("status").stdout
 
 
@@ -225,11 +237,12 @@ def test_who_waits_is_told_its_position_once_a_change_and_gets_the_device(
     first = home.json("lease", "acquire", "--device", "fake-1", cwd=here)["data"]["lease"]
     waiter = home.spawn("lease", "acquire", "--device", "fake-1", "--timeout-ms", "30000", cwd=there)
     waits(home)
+    assert waiter.stderr is not None and waiter.stderr.readline() == b"waiting: position 1 of 1\n"
     time.sleep(2.2)  # it is told every second, and says it once
     assert home.json("lease", "release", "--lease-id", first["leaseId"], cwd=there)["ok"]
     out, err = waiter.communicate(timeout=PATIENCE)
     assert waiter.returncode == 0
-    assert err.decode().splitlines() == ["waiting: position 1 of 1"]
+    assert err == b""
     lease_id = re.search(r"^leaseId: (\w{32})$", out.decode(), re.MULTILINE)
     assert lease_id is not None
     assert "for 60 s after each use" in out.decode() and f"--lease-id {lease_id[1]}" in out.decode()
@@ -243,14 +256,13 @@ def test_a_place_further_on_is_told_on_a_line_of_its_own(home: Home, places: tup
     first = home.spawn(*asked, "a", cwd=there)
     waits(home)
     second = home.spawn(*asked, "b", cwd=there)
-    waits(home, 2)
+    assert second.stderr is not None and second.stderr.readline() == b"waiting: position 2 of 2\n"
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=PATIENCE)
     waits(home)
-    time.sleep(1.5)
+    assert second.stderr.readline() == b"waiting: position 1 of 1\n"
     second.send_signal(signal.SIGINT)
-    told = second.communicate(timeout=PATIENCE)[1].decode().split("\n")
-    assert [line for line in told if line] == ["waiting: position 2 of 2", "waiting: position 1 of 1"]
+    assert second.communicate(timeout=PATIENCE)[1].strip() == b""
 
 
 def test_a_script_that_waits_gets_one_object_and_nothing_else(home: Home, places: tuple[Path, Path]) -> None:
@@ -270,9 +282,9 @@ def test_who_goes_away_leaves_the_queue(home: Home, places: tuple[Path, Path], n
     waiter.send_signal(number)
     waiter.communicate(timeout=PATIENCE)
     assert waiter.returncode == (130 if number == signal.SIGINT else -9)
-    eventually(lambda: overview(home)["queue"] == [], "nobody waits", 3.0)
+    eventually(lambda: overview(home)["queue"] == [], "nobody waits", 8.0)
     home.json("lease", "release", cwd=here)
-    eventually(lambda: "lease" not in device(home), "nobody has it", 3.0)
+    eventually(lambda: "lease" not in device(home), "nobody has it")
 
 
 @pytest.mark.parametrize("words", [["acquire"], ["--action", "acquire"]])
@@ -293,7 +305,7 @@ def test_a_terminal_is_left_clean_after_waiting(home: Home, places: tuple[Path, 
     master, slave = pty.openpty()
     try:
         waiter = home.spawn(
-            "lease", "acquire", "--device", "fake-1", "--timeout-ms", "700", cwd=there, stderr=slave,
+            "lease", "acquire", "--device", "fake-1", "--timeout-ms", "2500", cwd=there, stderr=slave,
             stdout=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(slave)

@@ -49,6 +49,11 @@ COMMANDS = {spec.command.name: spec.command.model_dump(mode="json", by_alias=Tru
         ("command-search", ["app", "event"], {"words": "app event"}),
         ("command-run", ["press"], {"name": "press"}),
         ("trigger-app-event", ["cart.filled"], {"event": "cart.filled"}),
+        ("shell", ["ls -l | wc"], {"commandLine": "ls -l | wc"}),
+        ("tags", ["a.pdf"], {"path": "a.pdf"}),
+        ("tags", ["add", "a.pdf"], {"action": "add", "path": "a.pdf"}),
+        ("install", ["build/app.zip"], {"path": "build/app.zip"}),
+        ("apps", ["notes"], {"name": "notes"}),
         ("press", [], {}),
     ],
 )
@@ -132,7 +137,7 @@ def test_every_command_of_the_catalogue_becomes_one_of_the_command_line() -> Non
             wanted |= {*catalogue.selectors}
         wanted |= {*catalogue.switches} - {"mcpOutputFormat"}
         assert {f"--{kebab(field)}" for field in wanted} <= set(options), name
-        assert ("--path" in options) == (name == "screenshot")
+        assert ("--path" in options) == (name == "screenshot" or "path" in wanted)
     by_target = next(p for p in DeviceCommand(COMMANDS["snapshot"], catalogue).params if "--target" in p.opts)
     assert "--device-target" in by_target.opts
 

@@ -36,7 +36,7 @@ def kept(work: str, *, adopts: bool = True, hold: bool = True) -> tuple[list[dic
     if not hold:
         process.stdin.close()
     out = process.stdout.read()
-    process.wait(20)
+    process.wait(60)
     process.stdin.close()
     process.stdout.close()
     return [json.loads(line) for line in out.splitlines()], time.monotonic() - began
@@ -65,7 +65,7 @@ def test_what_lost_its_parent_and_its_group_is_found_and_ended() -> None:
 
 @pytest.mark.parametrize("adopts", [True, False])
 def test_a_child_that_outlives_the_run_is_found_and_ended(adopts: bool) -> None:
-    events, _ = kept(f"{SLEEP}\ntime.sleep(1.2)\nreturn 0", adopts=adopts)
+    events, _ = kept(f"{SLEEP}\ntime.sleep(3)\nreturn 0", adopts=adopts)
     (left,) = by_word(events)["survivors"]["processes"]
     assert left["program"] == "sleep" and not alive(left["pid"])
     assert by_word(events)["survivors"]["complete"] is (adopts and sys.platform == "linux")

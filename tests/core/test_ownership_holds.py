@@ -105,7 +105,7 @@ async def test_releasing_a_lease_ends_the_command_that_runs_under_it() -> None:
     async with fake_router() as (router, backend):
         one = caller("one")
         lease = await acquire(router, one, device="fake-1")
-        backend.fault.operations["pointer.click"] = 3.0
+        backend.fault.operations["pointer.click"] = 30.0
         answers: list[Answer] = []
         async with anyio.create_task_group() as group:
 
@@ -113,10 +113,10 @@ async def test_releasing_a_lease_ends_the_command_that_runs_under_it() -> None:
                 answers.append(await press(router, one, None))
 
             group.start_soon(slow)
-            await anyio.sleep(0.2)
+            await anyio.sleep(0.5)
             began = anyio.current_time()
             assert (await router.call(call("lease", by=one, action="release", leaseId=lease["leaseId"]))).ok
-        assert anyio.current_time() - began < 1.0
+        assert anyio.current_time() - began < 20.0
         assert code(answers[0]) == "lease_expired" and answers[0].error is not None
         assert answers[0].error.details["may_have_acted"] is True
 
@@ -126,7 +126,7 @@ async def test_a_command_that_waited_for_its_lane_has_its_whole_time_under_its_l
     async with fake_router(clock=clock) as (router, backend):
         one = caller("one")
         await acquire(router, one, device="fake-1", ttlMs=5000)
-        backend.fault.operations["pointer.click"] = 0.4
+        backend.fault.operations["pointer.click"] = 2.0
         answers: list[Answer] = []
         async with anyio.create_task_group() as group:
 
@@ -135,9 +135,9 @@ async def test_a_command_that_waited_for_its_lane_has_its_whole_time_under_its_l
 
             group.start_soon(go)
             group.start_soon(go)
-            await anyio.sleep(0.2)
+            await anyio.sleep(1.0)
             clock.advance(28)  # of the 30 s both were pinned for
-            await anyio.sleep(0.4)  # the second one runs now
+            await anyio.sleep(2.0)  # the second one runs now
             clock.advance(10)
             assert code(await press(router, caller("two"))) == "lease_held", "it is still pinned"
         assert [answer.ok for answer in answers] == [True, True]
@@ -255,7 +255,7 @@ async def test_a_lease_given_back_is_kept_for_a_holder_that_does_not_come_at_onc
 async def test_the_reason_of_a_takeover_arrives_on_a_shared_lane_whatever_the_backend_is_called(name: str) -> None:
     backend = FakeBackend(["left", "right"], name=name, shares=["pointer"])
     async with fake_router(backend) as (router, _):
-        backend.fault.operations["pointer.click"] = 3.0
+        backend.fault.operations["pointer.click"] = 30.0
         answers: list[Answer] = []
         async with anyio.create_task_group() as group:
 
@@ -263,7 +263,7 @@ async def test_the_reason_of_a_takeover_arrives_on_a_shared_lane_whatever_the_ba
                 answers.append(await press(router, caller("one"), "left"))
 
             group.start_soon(slow)
-            await anyio.sleep(0.2)
+            await anyio.sleep(0.5)
             take_over(router, backend, "right")
         assert code(answers[0]) == "lease_lost" and answers[0].error is not None
         assert answers[0].error.details["reason"] == "let me look"
@@ -304,7 +304,7 @@ async def test_who_only_looks_keeps_the_lane_for_seconds_at_most_and_hears_nothi
         backend.fault.operations["screen.image"] = 30.0
         began = anyio.current_time()
         await router.call(call("screenshot", by=PERSON, device="fake-1"))
-        assert anyio.current_time() - began < 8.0
+        assert anyio.current_time() - began < 20.0
 
 
 # --- a store that is busy ---

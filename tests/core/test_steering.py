@@ -19,7 +19,7 @@ from anydevice_schemas import Answer, Rect
 
 pytestmark = pytest.mark.anyio
 WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-OPERATIONS = ["screen.tree", "remote.press", "apps.state"]
+OPERATIONS = ["screen.tree", "remote.press", "remote.hold", "apps.state"]
 
 
 def beyond(here: Rect, there: Rect, way: str) -> bool:
@@ -46,11 +46,11 @@ def led(screen: FakeScreen, element: FakeElement | None, way: str) -> FakeElemen
 class BeamRemote(FakeRemote):
     """Arrows as televisions have them: they lead where there is something, and nowhere else."""
 
-    def _carry_out(self, model: FakeScreen, button: str) -> None:
+    def _carry_out(self, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
         if button in WAYS:
             model.focus = led(model, model.focus, button)
         else:
-            super()._carry_out(model, button)
+            super()._carry_out(model, button, seconds)
 
 
 class TvBackend(FakeBackend):

@@ -70,7 +70,7 @@ async def test_a_press_that_was_done_is_told_as_done_though_the_screen_cannot_be
 
 async def test_the_look_after_a_press_leaves_time_to_answer(phone: One, monkeypatch: pytest.MonkeyPatch) -> None:
     hangs_once_pressed(phone, monkeypatch)
-    answer = await phone("press", within=1.0, target="Increment", timeoutMs=0)
+    answer = await phone("press", within=2.0, target="Increment", timeoutMs=0)
     assert answer.ok and answer.notices[0]["kind"] == "not_read"
 
 
@@ -82,7 +82,7 @@ async def test_a_screen_that_cannot_be_read_before_a_press_is_a_timeout_and_noth
 
 async def test_a_press_that_gets_no_reply_is_of_unknown_outcome(phone: One) -> None:
     phone.backend.fault.operations["pointer.click"] = 60.0
-    answer = await phone("press", within=0.3, target="Increment", timeoutMs=0)
+    answer = await phone("press", within=1.5, target="Increment", timeoutMs=0)
     assert error(answer) == ("outcome_unknown", False)
     assert answer.error is not None and answer.error.details["sent"] == "pointer.click"
 
@@ -101,7 +101,7 @@ async def test_a_field_that_was_filled_and_cannot_be_read_back_is_of_unknown_out
         return await original(self, key, **more)
 
     monkeypatch.setattr(driver._Elements, "probe", probe)
-    answer = await phone("fill", within=0.5, target="Name", text="Ada", timeoutMs=0)
+    answer = await phone("fill", within=1.5, target="Name", text="Ada", timeoutMs=0)
     assert error(answer) == ("outcome_unknown", False)
     assert answer.error is not None and answer.error.details["sent"] == "elements.set_text"
     assert phone.screen.text("Name") == "Ada"
@@ -116,7 +116,7 @@ async def test_what_only_makes_ready_may_be_done_again(phone: One, monkeypatch: 
         return await original(self, key, **more)
 
     monkeypatch.setattr(driver._Elements, "probe", probe)
-    answer = await phone("press", within=0.5, target="Row 40", timeoutMs=0)
+    answer = await phone("press", within=1.5, target="Row 40", timeoutMs=0)
     assert error(answer) == ("timeout", True)
     assert phone.screen.did("press") == []
 

@@ -20,7 +20,7 @@ from anydevice_schemas import Caller
 
 MODERN = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-PATIENCE = 10.0
+PATIENCE = 30.0
 _numbers = iter(range(1, 1_000_000))
 
 

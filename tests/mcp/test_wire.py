@@ -154,7 +154,7 @@ async def test_cancelling_an_id_that_is_not_in_use_ends_no_other_call(router: Ro
 async def test_an_id_still_in_use_is_refused_without_disturbing_its_first_request(router: Router) -> None:
     async with connected(router) as stream:
         client = await opened(stream)
-        slow = client.request("tools/call", {"name": "test-slow", "arguments": {"seconds": 0.3}}, id=5)
+        slow = client.request("tools/call", {"name": "test-slow", "arguments": {"seconds": 1.5}}, id=5)
         await client.send(slow)
         await client.send(client.request("ping", id=5))
         await client.send(client.request("ping", id=5.0))
@@ -163,7 +163,7 @@ async def test_an_id_still_in_use_is_refused_without_disturbing_its_first_reques
             assert fault["id"] is None and fault["error"]["code"] == REQUEST
             assert fault["error"]["data"]["duplicate"] == 5
         answer = await client.receive()
-        assert answer["id"] == 5 and answer["result"]["structuredContent"]["slept"] == 0.3
+        assert answer["id"] == 5 and answer["result"]["structuredContent"]["slept"] == 1.5
         assert (await client.ask("ping", id=5))["result"] == {}
 
 

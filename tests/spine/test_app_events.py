@@ -30,8 +30,8 @@ NAME = "trigger-app-event"
 
 @pytest.fixture(scope="module")
 def module_home() -> Iterator[Home]:
-    """A home whose fake phones are joined by two that answer to the platform android."""
-    with Home.made(CONFIG) as home:
+    """A home whose fake phones are joined by two that answer to the platform android, in place of the real backend."""
+    with Home.made(CONFIG.replace('disabled = ["android"]', 'prefer = { android = "android-vendor" }')) as home:
         install_fake_backend(home.plugins, name="android", ids=("A-1", "A-2"))
         home.serve()
         yield home

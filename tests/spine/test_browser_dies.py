@@ -21,7 +21,7 @@ from .witness import Witness
 pytestmark = [pytest.mark.daemon, pytest.mark.chromium, needs_proc]
 
 DEVICE, OTHER = "chromium", "chromium:second"
-SOON = 2.0
+SOON = 10.0
 """Seconds after which nothing of a browser that was killed may be left."""
 
 
@@ -123,13 +123,13 @@ def test_a_browser_that_dies_under_a_call_is_told_by_that_call(
 
     thread = threading.Thread(target=door.portal.call, args=(wait,))  # type: ignore[attr-defined]
     thread.start()
-    assert progress.wait(20)
+    assert progress.wait(60)
     began = time.monotonic()
     kill_browser(module_home, DEVICE)
-    thread.join(15)
+    thread.join(60)
     assert [answer.code for answer in answers] == ["connection_lost"]
     assert told_of_death(answers[0])
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 20, "it would have waited for 30 s"
     other_is_untouched(door, witness, tag)
 
 

@@ -12,7 +12,7 @@ import pytest
 from anydevice.janitor import SWEEP
 from anydevice.sessions import RESUME_SECONDS
 
-from ..support.daemons import Home, eventually
+from ..support.daemons import PATIENCE, Home, eventually
 from .conftest import caller
 from .doors import Door, opened
 from .processes import browsers, everything, needs_proc
@@ -53,15 +53,13 @@ class Scene:
 
     def call_is_cancelled(self) -> None:
         """Waits until that call was cancelled; the same browser still shows the same page."""
-        eventually(
-            lambda: outcomes(self.home, "wait").count("cancelled") == self.cancelled + 1, "it is cancelled", 10.0
-        )
+        eventually(lambda: outcomes(self.home, "wait").count("cancelled") == self.cancelled + 1, "it is cancelled")
         assert browsers(self.home.pid) == self.browsers
         assert self.witness.told(self.tag) == [("loaded", None)]
 
     def browser_is_free(self) -> None:
         """The onlooker may drive the browser, as soon as whoever broke off could not come back any more."""
-        eventually(lambda: not held(self.onlooker), "the device is given back", RESUME_SECONDS + 2 * SWEEP)
+        eventually(lambda: not held(self.onlooker), "the device is given back", RESUME_SECONDS + 4 * SWEEP)
         assert self.onlooker.do("press", target="Increment", device=DEVICE).device == KEY
         assert self.witness.all(self.tag, "count") == [1]
 
@@ -109,7 +107,7 @@ def test_a_command_line_that_is_killed_leaves_its_session_to_the_next_one_there(
     program = scene.home.spawn("wait", "--text=never", "--timeout-ms=60000", f"--device={DEVICE}", cwd=scene.home.path)
     scene.call_runs()
     program.send_signal(number)
-    program.wait(10)
+    program.wait(PATIENCE)
     scene.call_is_cancelled()
     with opened("cli", scene.home, scene.home.path) as same, caller(scene.home, "cli", "elsewhere") as other:
         assert other.refused("lease_held", "press", target="Increment", device=DEVICE)

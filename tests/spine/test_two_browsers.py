@@ -206,7 +206,7 @@ def test_two_clients_at_once_each_drive_their_own(pair: Pair, module_home: Home)
         together = threading.Barrier(2)
 
         def drive(device: str) -> None:
-            together.wait(10)
+            together.wait(30)
             for number in range(8):
                 acted[device].append(callers[device].call("press", target="Increment").device)
                 acted[device].append(callers[device].call("fill", target="Name", text=f"{device} {number}").device)

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 HERE = Path(__file__).resolve().parent
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds the page may take to tell something."""
 
 

@@ -34,6 +34,14 @@ CALLS: Mapping[str, Sequence[dict[str, Any]]] = {
     "boot": [{}],
     "trigger-app-event": [{"event": "suite.ping"}],
     "back": [{}],
+    "settings": [{}],
+    "orientation": [{}],
+    "keyboard": [{}],
+    "logs": [{}],
+    "perf": [{"kind": "memory"}],
+    "network": [{}],
+    "tv-remote": [{"button": "up"}],
+    "push": [{"app": "dev.anydevice.no-such-app", "payload": {}}],
     "close": [{}],
 }
 """Calls that change little or nothing, by command, in the order they are made; one that is not refused is enough."""

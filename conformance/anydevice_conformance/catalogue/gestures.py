@@ -21,7 +21,7 @@ PLAY = 0.6
     "A long press MUST hold the element for as long as it was asked to.",
     command="longpress",
     sample={"target": "Hold me", "durationMs": 1200},
-    bundle=BUNDLE,
+    bundle="longpress",
     screen="gestures",
     mutates=True,
 )
@@ -37,7 +37,7 @@ async def longpress_lasts_as_long_as_asked(t: Trial) -> None:
     "A long press on a disabled element MUST be refused as element_disabled and MUST NOT reach the app.",
     command="longpress",
     sample={"target": "Submit"},
-    bundle=BUNDLE,
+    bundle="longpress",
     screen="form",
     mutates=True,
 )

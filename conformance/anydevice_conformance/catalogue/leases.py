@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import anyio
+
 from anydevice.leases import LeaseStore, Request
 from anydevice_schemas import TTL_DEFAULT, Answer, Holder, LeaseKind
 
@@ -169,6 +171,9 @@ async def foreign_lease(t: Trial) -> None:
 async def run_lease(t: Trial) -> None:
     for session in t.router.services.sessions.implicit(t.caller):
         t.router.services.sessions.end(session, "the case begins")
+    with anyio.move_on_after(10):
+        while t.router.services.desk.cleaning(t.device.key):  # noqa: ASYNC110 - nothing tells when it is in order
+            await anyio.sleep(0.02)
     lease, _ = store(t).grant(of_kind(t, "run"), now(t))
     try:
         answer = await t.call("press", target="Increment", expect="lease_held")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anydevice.driver import TreeScope
+from anydevice_schemas.practice import SCREENS
 
 from ..case import case
 from ..looking import ROOTS, Shown, heard_times, ref_of, whole
@@ -12,8 +13,9 @@ from ..trial import Trial
 
 
 def known(nodes: Sequence[Shown]) -> dict[str, Shown]:
-    """The nodes that have an identifier, by it."""
-    return {node["identifier"]: node for node in nodes if node.get("identifier") and node["role"] not in ROOTS}
+    """The nodes of the practice app by identifier; what the system shows around it stays from screen to screen."""
+    ours = {element.id for screen in SCREENS.values() for element in screen.elements}
+    return {node["identifier"]: node for node in nodes if node.get("identifier") in ours and node["role"] not in ROOTS}
 
 
 @case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..case import case
+from ..case import EVERY_CLASS, case
 from ..looking import took
 from ..trial import Trial
 
@@ -132,3 +132,28 @@ async def a_time_is_kept(t: Trial) -> None:
     answer = await t.call("wait", durationMs=300)
     t.require(0.3 <= took(t) <= 0.3 + SLACK, f"it was told to take 0.3 s and took {took(t):.1f} s")
     t.require(300 <= answer.data["waitedMs"] <= 300 + SLACK * 1000, "it must say how long it took")
+
+
+@case(
+    "waiting.until-an-app-is-gone-and-until-it-runs",
+    "wait and is MUST tell an app that was closed from one that runs: a wait for its end is over once it was closed, "
+    "and one for it to run once it was opened again.",
+    command="wait",
+    sample={"app": "x"},
+    needs=("apps.close", "apps.open"),
+    bundle="apps",
+    classes=EVERY_CLASS - {"browser"},
+    mutates=True,
+)
+async def until_an_app_is_gone(t: Trial) -> None:
+    app = t.manifest.practice.app
+    running = await t.call("is", predicate="running", app=app)
+    t.require(running.data["result"] is True, "the app in front must be told to run")
+    await t.call("wait", appGone=app, timeoutMs=300, expect="timeout")
+    await t.call("close", app=app)
+    await t.call("wait", appGone=app, timeoutMs=8000)
+    gone = await t.call("is", predicate="gone", app=app)
+    t.require(gone.data["result"] is True, "an app that was closed must be told to be gone")
+    await t.call("wait", app=app, timeoutMs=300, expect="timeout")
+    await t.open("home")
+    await t.call("wait", app=app, timeoutMs=8000)

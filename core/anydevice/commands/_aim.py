@@ -20,7 +20,7 @@ from anydevice_schemas.errors import (
 
 from ..catalogue import Input
 from ..context import Context
-from ..driver import Elements, Probe, TreeScope
+from ..driver import Elements, Keys, Probe, TreeScope
 from ..elements import Query, RefQuery, describe_node, find, one, parse
 
 Found = TypeVar("Found")
@@ -101,8 +101,9 @@ async def aim(
     what = given(ctx, args)
     if isinstance(what, Point):
         return Aim(None, what)
-    node, tree = await look_up(ctx, what, args.timeout_ms / 1000)
-    probe = await probe_node(ctx, node, tree)
+    node, tree, probe = await _found(ctx, what, args.timeout_ms / 1000, acting=True)
+    if probe is None:
+        probe = await probe_node(ctx, node, tree)
     if enabled and "disabled" in probe.node.states:
         raise ElementDisabled("The element is disabled.", element=describe_node(probe.node))
     if probe.point is None or "offscreen" in probe.node.states:
@@ -128,11 +129,32 @@ async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree |
         ElementNotFound, AmbiguousElement, StaleRef: As `aim`.
         InvalidArgument: The query cannot be read.
     """
+    node, tree, _ = await _found(ctx, text, timeout)
+    return node, tree
+
+
+async def _found(
+    ctx: Context, text: str, timeout: float, *, acting: bool = False
+) -> tuple[Node, Tree | None, Probe | None]:
+    """As `look_up`, and the fresh look that was taken on the way, where one was.
+
+    Whoever is going to act on the element may have an on-screen keyboard taken away that hides it; who reads may not.
+    """
     query = parse(text)
     if isinstance(query, RefQuery):
         return await _by_ref(ctx, query)
 
+    hidden = acting
+
     async def attempt() -> tuple[Node, Tree]:
+        nonlocal hidden
+        tree = await ctx.tree(reaching(ctx, query))
+        try:
+            return tree.nodes[one(tree, query)], tree
+        except ElementNotFound:
+            once, hidden = hidden, False
+            if not once or not await _keyboard_away(ctx):
+                raise
         tree = await ctx.tree(reaching(ctx, query))
         return tree.nodes[one(tree, query)], tree
 
@@ -140,7 +162,7 @@ async def look_up(ctx: Context, text: str, timeout: float) -> tuple[Node, Tree |
     if tree.omitted.get("nodes"):
         unread = tree.omitted["nodes"]
         ctx.notice("tree_cut", f"{unread} elements were not read; another one may match as well.", unread=unread)
-    return node, tree
+    return node, tree, None
 
 
 def reaching(ctx: Context, query: Query) -> TreeScope:
@@ -149,6 +171,18 @@ def reaching(ctx: Context, query: Query) -> TreeScope:
     if named and ctx.driver is not None and ctx.driver.has("windows.list"):
         return replace(FULL, reach="desktop")
     return FULL
+
+
+async def _keyboard_away(ctx: Context) -> bool:
+    """Takes an on-screen keyboard away that may hide what is looked for, and tells it. False where there is none."""
+    if ctx.driver is None or not (ctx.driver.has("keys.dismiss") and ctx.driver.has("keys.keyboard_state")):
+        return False
+    if not (await ctx.use(Keys).keyboard_state()).get("shown"):
+        return False
+    acted = await ctx.use(Keys).dismiss()
+    if acted.verified:
+        ctx.notice("keyboard_dismissed", "The on-screen keyboard was taken away to look for the element.")
+    return bool(acted.verified)
 
 
 async def patiently(ctx: Context, attempt: Callable[[], Awaitable[Found]], timeout: float) -> Found:
@@ -167,20 +201,19 @@ async def patiently(ctx: Context, attempt: Callable[[], Awaitable[Found]], timeo
             pause = min(POLL_MOST, pause * 1.5)
 
 
-async def _by_ref(ctx: Context, query: RefQuery) -> tuple[Node, Tree | None]:
+async def _by_ref(ctx: Context, query: RefQuery) -> tuple[Node, Tree | None, Probe | None]:
     registry = ctx.here.refs
     key = registry.key_of(query.ref)
     if key is not None and ctx.driver is not None and ctx.driver.has("elements.probe"):
         try:
-            node = (await ctx.use(Elements).probe(key)).node
+            probe = await ctx.use(Elements).probe(key)
         except StaleRef as error:
             tree = await ctx.tree(FULL)
             raise registry.stale(query.ref, str(error.details.get("reason", "gone")), tree) from None
-        node.ref = query.ref
-        node.key = key
-        return node, None
+        probe.node.ref, probe.node.key = query.ref, key
+        return probe.node, None, probe
     tree = await ctx.tree(FULL)
-    return tree.nodes[registry.resolve(query.ref, tree)], tree
+    return tree.nodes[registry.resolve(query.ref, tree)], tree, None
 
 
 async def probe_node(ctx: Context, node: Node, tree: Tree | None) -> Probe:

@@ -128,7 +128,10 @@ async def _by_remote(ctx: Context, target: Aim, *, count: int = 1, seconds: floa
     presses = await steer(ctx, target.node)
     acted = Acted("remote")
     for _ in range(count):
-        acted = await ctx.use(Remote).press("select", seconds=seconds)
+        if seconds > 0:
+            acted = await ctx.use(Remote).hold("select", seconds=seconds)
+        else:
+            acted = await ctx.use(Remote).press("select")
     return replace(acted, data={**acted.data, "steps": presses})
 
 
@@ -180,7 +183,11 @@ class LongpressInput(ElementInput):
     plans=[
         Plan(name="pointer", operations=["pointer.click"]),
         Plan(name="touch", operations=["touch.hold"]),
-        Plan(name="remote", operations=["screen.tree", "remote.press"], when={"target": ["*given*"]}),
+        Plan(
+            name="remote",
+            operations=["screen.tree", "remote.press", "remote.hold"],
+            when={"target": ["*given*"]},
+        ),
     ],
     output=OUTPUT,
     examples=[Example(why="Open a context menu", arguments={"target": "Photo 3", "durationMs": 1000})],

@@ -1,4 +1,4 @@
-"""snapshot, find, get, is, screenshot: reading a screen."""
+"""snapshot, find, get: reading a screen."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from anydevice_schemas import EDITABLE, Example, Node, Plan, Rect, Tree
-from anydevice_schemas.errors import ElementNotFound, StaleRef
+from anydevice_schemas import EDITABLE, Example, Node, Plan, Tree
+from anydevice_schemas.errors import ElementNotFound
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
-from ..driver import Elements, Screen, TreeScope
-from ..elements import RefQuery, describe_node, find, not_found, parse, part, render
-from ._aim import FULL, ElementInput, aim, given, look_up, patiently, probe_node
+from ..driver import Elements, TreeScope
+from ..elements import Query, RefQuery, describe_node, find, not_found, parse, part, render
+from ._aim import FULL, ElementInput, aim, given, look_up, patiently, probe_node, reaching
+from ._reading import Match, Seen, matches, not_read, read_screen, told
+from ._windows import the_window, windows_of
 
 TREE = [Plan(name="tree", operations=["screen.tree"])]
 TEXT_MOST = 20_000
@@ -32,6 +34,12 @@ class SnapshotInput(Input):
     scope: str | None = Field(
         default=None, min_length=1, max_length=2000, description="Only this element and what is in it."
     )
+    surface: Literal["app", "window", "desktop"] = Field(
+        default="app", description="The app in front, its active window only, or the windows of all apps of a desktop."
+    )
+    window: str | None = Field(
+        default=None, min_length=1, max_length=1000, description="Only this window of a desktop: id or title."
+    )
     max_nodes: int = Field(default=1500, ge=1, le=20_000, description="Cap on elements; cuts are told.")
     max_depth: int = Field(default=64, ge=1, le=200, description="Cap on depth; cuts are told.")
 
@@ -44,7 +52,15 @@ class SnapshotInput(Input):
     idempotent=True,
     observe=True,
     input=SnapshotInput,
-    plans=TREE,
+    plans=[
+        Plan(
+            name="tree",
+            operations=["screen.tree"],
+            when={"surface": ["app", "*absent*"], "window": ["*absent*"]},
+        ),
+        Plan(name="tree", operations=["screen.tree", "windows.list"], when={"surface": ["window", "desktop"]}),
+        Plan(name="tree", operations=["screen.tree", "windows.list"], when={"window": ["*given*"]}),
+    ],
     output={
         "text": {"type": "string", "description": "The tree, one element a line; untrusted text."},
         "nodes": {"type": "integer"},
@@ -57,11 +73,14 @@ class SnapshotInput(Input):
 )
 async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
     """Reads the screen."""
+    scope = TreeScope(mode=args.mode, max_nodes=args.max_nodes, max_depth=args.max_depth)
     root, node = None, None
-    if args.scope is not None:
+    if args.window is not None or args.surface != "app":
+        scope = await _surface(ctx, args, scope)
+    elif args.scope is not None:
         node, _ = await look_up(ctx, args.scope, 3.0)
         root = node.key
-    scope = TreeScope(mode=args.mode, root=root, max_nodes=args.max_nodes, max_depth=args.max_depth)
+        scope = replace(scope, root=root)
     tree = await (ctx.tree(scope) if node is None or root is not None else _inside(ctx, node, scope))
     ctx.here.tree = tree
     text, cut = render(tree, level=ctx.level, max_chars=CHARS[ctx.level], off_screen=args.mode != "viewport")
@@ -80,6 +99,19 @@ async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
             for node in tree.nodes
         ]
     return Outcome(data=data, truncated=[*cut, *_cuts(tree)], method="tree")
+
+
+async def _surface(ctx: Context, args: SnapshotInput, scope: TreeScope) -> TreeScope:
+    """The part of a desktop that is asked for: one window, or all of them."""
+    if args.scope is not None:
+        other = "window" if args.window is not None else "surface"
+        raise ctx.bad_argument("scope", f"scope and {other} are both given", "one of the two")
+    if args.window is not None and args.surface != "app":
+        raise ctx.bad_argument("surface", "surface and window are both given", "one of the two")
+    if args.surface == "desktop":
+        return replace(scope, reach="desktop")
+    meant = the_window(await windows_of(ctx), window=args.window)
+    return replace(scope, window=meant.id)
 
 
 async def _inside(ctx: Context, node: Node, scope: TreeScope) -> Tree:
@@ -104,6 +136,10 @@ class FindInput(Input):
     )
     limit: int = Field(default=20, ge=1, le=200, description="How many matches to return.")
     timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for the first match.")
+    via: Literal["tree", "ocr", "either"] = Field(
+        default="tree",
+        description="ocr: text that is read in a picture; either: that, where no element matches.",
+    )
 
 
 @command(
@@ -114,32 +150,65 @@ class FindInput(Input):
     idempotent=True,
     observe=True,
     input=FindInput,
-    plans=TREE,
+    plans=[
+        Plan(name="tree", operations=["screen.tree"], when={"via": ["tree", "*absent*"]}),
+        Plan(name="picture", operations=["screen.image"], when={"via": ["ocr"]}),
+        Plan(name="tree", operations=["screen.tree", "screen.image"], when={"via": ["either"]}),
+    ],
     output={
-        "matches": {"type": "array", "description": "Elements with ref, role, name."},
+        "matches": {"type": "array", "description": "Elements with ref, role, name; with ocr: text, rect, point."},
         "count": {"type": "integer"},
     },
     examples=[Example(why="All buttons called Delete", arguments={"query": "label=Delete role=button"})],
 )
 async def find_(ctx: Context, args: FindInput) -> Outcome:
-    """Lists matching elements."""
+    """Lists matching elements, or text that is read in a picture."""
     query = parse(args.query)
+    if args.via == "ocr":
+        return await _find_text(ctx, args, query)
     if isinstance(query, RefQuery):
         node, _ = await look_up(ctx, args.query, 0)
         return Outcome(data={"matches": [describe_node(node)], "count": 1})
 
     async def attempt() -> tuple[Node, Tree]:
-        tree = await ctx.tree(FULL)
+        tree = await ctx.tree(reaching(ctx, query))
         indices = find(tree, query)
         if not indices:
             raise not_found(tree, query)
         return tree.nodes[indices[0]], tree
 
-    _, tree = await patiently(ctx, attempt, args.timeout_ms / 1000)
+    try:
+        _, tree = await patiently(ctx, attempt, args.timeout_ms / 1000)
+    except ElementNotFound:
+        if args.via == "tree":
+            raise
+        return await _find_text(ctx, args, query)
     indices = find(tree, query)
     shown = [describe_node(tree.nodes[index]) for index in indices[: args.limit]]
     cut = [f"{len(indices) - args.limit} matches"] if len(indices) > args.limit else []
     return Outcome(data={"matches": shown, "count": len(indices)}, truncated=[*cut, *_cuts(tree)])
+
+
+async def _find_text(ctx: Context, args: FindInput, query: Query | RefQuery) -> Outcome:
+    """Lists where a text is, as it is read in a picture of the screen."""
+
+    async def attempt() -> tuple[list[Match], Seen]:
+        seen = await read_screen(ctx, None)
+        found = matches(seen, query)
+        if not found:
+            raise not_read(seen, query)
+        return found, seen
+
+    # Where no element matched, the whole time was waited already.
+    patience = 0.0 if args.via == "either" else args.timeout_ms / 1000
+    found, seen = await patiently(ctx, attempt, patience)
+    shown = []
+    for one in found[: args.limit]:
+        row = told(seen, one.box, one.text, one.line.confidence)
+        shown.append(row if one.text == one.line.text else row | {"line": one.line.text})
+    cut = [f"{len(found) - args.limit} matches"] if len(found) > args.limit else []
+    data = {"matches": shown, "count": len(found), "via": "ocr", "engine": seen.engine, "unit": "points"}
+    return Outcome(data=data, truncated=cut, method="ocr")
 
 
 class GetInput(ElementInput):
@@ -231,122 +300,3 @@ async def _at(ctx: Context, args: GetInput) -> Node:
     if node is None:
         raise ElementNotFound("There is no element at this point.", nearest_matches=[], on_screen=[])
     return node
-
-
-class IsInput(Input):
-    """Inputs of `is`."""
-
-    predicate: Literal[
-        "visible", "hidden", "exists", "absent", "editable", "selected", "focused", "enabled", "disabled", "checked",
-        "text",
-    ] = Field(description="What to ask; text compares the element's text with value.")  # fmt: skip
-    target: str = Field(min_length=1, max_length=2000, description="Ref, label or query.")
-    value: str | None = Field(default=None, max_length=10_000, description="For predicate text: the exact text.")
-
-
-@command(
-    name="is",
-    summary="Answers one yes-or-no question about one element, at once, without waiting: result true or false. An "
-    "element that is not there is false (true for absent and hidden). Use wait to wait for it.",
-    effect="read",
-    idempotent=True,
-    observe=True,
-    input=IsInput,
-    plans=TREE,
-    output={"result": {"type": "boolean"}},
-    examples=[Example(why="Is it ticked", arguments={"predicate": "checked", "target": "Wi-Fi"})],
-)
-async def is_(ctx: Context, args: IsInput) -> Outcome:
-    """Answers a question about one element."""
-    if (args.predicate == "text") != (args.value is not None):
-        raise ctx.bad_argument("value", "goes with predicate text, and only with it", "the exact text")
-    try:
-        node, _ = await look_up(ctx, args.target, 0)
-    except (ElementNotFound, StaleRef) as error:
-        if isinstance(error, StaleRef) and "never" in str(error.details.get("reason")):
-            raise
-        return Outcome(data={"result": args.predicate in ("absent", "hidden"), "found": False})
-    return Outcome(data={"result": holds(node, args.predicate, args.value), "element": describe_node(node)})
-
-
-def holds(node: Node, predicate: str, value: str | None = None) -> bool:
-    """Whether a predicate of `is` holds for an element that is there."""
-    states = node.states
-    seen = node.rect is not None and "hidden" not in states and "offscreen" not in states
-    answers = {
-        "exists": True,
-        "absent": False,
-        "visible": seen,
-        "hidden": not seen,
-        "editable": "editable" in states and "readonly" not in states and "disabled" not in states,
-        "selected": "selected" in states,
-        "focused": "focused" in states,
-        "enabled": "disabled" not in states,
-        "disabled": "disabled" in states,
-        "checked": "checked" in states,
-    }
-    if predicate == "text":
-        return not node.secure and value in (node.value, node.name)
-    return answers[predicate]
-
-
-class ScreenshotInput(Input):
-    """Inputs of `screenshot`."""
-
-    target: str | None = Field(
-        default=None, min_length=1, max_length=2000, description="Only this element: ref, label or query."
-    )
-    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for target.")
-    area: Literal["viewport", "full", "element"] = Field(
-        default="viewport",
-        description="viewport: what is on screen; full: the whole content; element: target.",
-    )
-
-
-@command(
-    name="screenshot",
-    summary="Takes a picture of the screen, of the whole content, or of one element; says its size, unit and scale so "
-    "that places in it can be used as coordinates. Use snapshot to read text and get refs: it is cheaper.",
-    effect="read",
-    idempotent=True,
-    observe=True,
-    input=ScreenshotInput,
-    plans=[Plan(name="image", operations=["screen.image"])],
-    output={
-        "width": {"type": "integer", "description": "Pixels."},
-        "height": {"type": "integer", "description": "Pixels."},
-        "scale": {"type": "number", "description": "Pixels per point."},
-        "unit": {"type": "string"},
-    },
-    examples=[
-        Example(why="The screen", arguments={}),
-        Example(why="One element", arguments={"target": "@e7"}),
-    ],
-)
-async def screenshot(ctx: Context, args: ScreenshotInput) -> Outcome:
-    """Takes a picture."""
-    area: Rect | None = None
-    element: dict[str, Any] | None = None
-    wants_element = args.area == "element" or args.target is not None
-    if wants_element:
-        if args.target is None:
-            raise ctx.bad_argument("target", "area element needs a target", "ref, label or query")
-        if args.area == "full":
-            raise ctx.bad_argument("area", "target and area full are both given", "one of the two")
-        where = ElementInput.model_construct(target=args.target, x=None, y=None, timeout_ms=args.timeout_ms)
-        target = await aim(ctx, where, enabled=False, uncovered=False)
-        assert target.node is not None
-        area, element = target.node.rect, describe_node(target.node)
-    image = await ctx.use(Screen).image(area, full=args.area == "full")
-    artefact = await ctx.save_image(image, "screenshot")
-    data: dict[str, Any] = {
-        "width": image.width,
-        "height": image.height,
-        "scale": image.scale,
-        "unit": "points" if image.scale == 1 else f"pixels; divide by {image.scale:g} for points",
-        "area": [round(v, 1) for v in (image.area.x, image.area.y, image.area.width, image.area.height)],
-        "mime": image.mime,
-    }
-    if element is not None:
-        data["element"] = element
-    return Outcome(data=data, artefacts=[artefact])

@@ -35,7 +35,19 @@ from ._evidence import Audio, LogLine, LogPage, Logs, Network, Perf, Recorded, R
 from ._input import Button, Keys, Navigation, Pointer, Touch
 from ._screen import Alerts, Elements, Screen
 from ._table import CAPABILITIES, READ_ONLY
-from ._upkeep import FileInfo, Files, Forward, Forwards, Notifications, Remote, Setting, Settings, Shell, ShellResult
+from ._upkeep import (
+    FileInfo,
+    FileList,
+    Files,
+    Forward,
+    Forwards,
+    Notifications,
+    Remote,
+    Setting,
+    Settings,
+    Shell,
+    ShellResult,
+)
 
 __all__ = [
     "CAPABILITIES",
@@ -58,6 +70,7 @@ __all__ = [
     "Elements",
     "Environment",
     "FileInfo",
+    "FileList",
     "Files",
     "Forward",
     "Forwards",

@@ -31,11 +31,21 @@ class Apps(Capability):
         raise undeclared("apps", "state")
 
     async def install(self, path: str, *, deadline: float) -> Acted:
-        """Installs a package from a file of the host."""
+        """Installs a package from a file (or folder) of the host, or updates the app it holds.
+
+        `Acted.data["app"]` is the id of the app, where the package or the device tells it.
+
+        Raises:
+            InvalidArgument: It is no package for this device.
+        """
         raise undeclared("apps", "install")
 
     async def uninstall(self, app: str) -> Acted:
-        """Removes an app and its data."""
+        """Removes an app, by its id, and its data.
+
+        Raises:
+            AppNotFound: It is not installed.
+        """
         raise undeclared("apps", "uninstall")
 
 

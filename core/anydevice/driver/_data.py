@@ -17,11 +17,16 @@ class TreeScope:
         mode: `viewport` (what is on screen), `full` (all of it), `interactive` (full, but only nodes a person
             can act on or read as headings).
         root: Key of the node to start from; None for the whole screen.
+        reach: `app` (the app in front), `desktop` (the windows of all apps). Only devices that have `windows.list` are
+            asked for more than the app in front, or for a window.
+        window: Id of a window (`Windows.list`): only what is in it, whichever app it belongs to.
         max_nodes, max_depth, max_text: Caps, applied at the source; every cut is counted in `Tree.omitted`.
     """
 
     mode: Literal["viewport", "full", "interactive"] = "viewport"
     root: str | None = None
+    reach: Literal["app", "desktop"] = "app"
+    window: str | None = None
     max_nodes: int = 2000
     max_depth: int = 64
     max_text: int = 512

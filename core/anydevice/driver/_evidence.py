@@ -108,11 +108,16 @@ class Logs(Capability):
         """The cursor of this moment: reading from it gives only what comes later."""
         raise undeclared("logs", "now")
 
-    async def read(self, cursor: str | None, *, app: str | None = None, most: int = 1000) -> LogPage:
+    async def read(
+        self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
+    ) -> LogPage:
         """At most `most` lines after a cursor (None = the newest `most` there are), of one app or of all.
+
+        `until` is a cursor at which reading ends, so that what came before a moment is told from what came after it.
 
         Raises:
             AppNotFound: No log is kept of this app.
+            InvalidArgument: A cursor is none that this driver gave.
         """
         raise undeclared("logs", "read")
 
@@ -136,12 +141,15 @@ class Perf(Capability):
 
 
 class Audio(Capability):
-    """Listening to what a device plays."""
+    """Listening to what a device plays; nothing of it is kept but how loud it is. `Driver.clean` ends it.
+
+    `level` and `stop` are `ActionUnverified` while nobody listens.
+    """
 
     name = "audio"
 
     async def start(self) -> Acted:
-        """Starts to listen."""
+        """Starts to listen, anew where somebody listens already."""
         raise undeclared("audio", "start")
 
     async def level(self) -> Mapping[str, Any]:

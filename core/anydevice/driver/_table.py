@@ -21,7 +21,7 @@ READ_ONLY: frozenset[str] = frozenset(
         "screen.tree", "screen.image", "screen.geometry", "elements.probe", "elements.at", "keys.keyboard_state",
         "keys.focused", "apps.list", "apps.state", "alerts.get", "windows.list", "clipboard.read", "recording.status",
         "logs.now", "logs.read", "perf.memory", "perf.cpu", "perf.frames", "audio.level", "network.requests",
-        "settings.read", "files.tags", "files.search", "forwards.list",
+        "settings.read", "files.home", "files.tags", "files.search", "forwards.list",
     }
 )  # fmt: skip
 """Operations that change nothing; every other one counts as sent once it was called."""

@@ -110,17 +110,42 @@ class FileInfo:
     tags: Sequence[str] = ()
 
 
+@dataclass(slots=True, frozen=True)
+class FileList:
+    """Files that were found; `cut` says why there may be more of them, and is empty when there are not."""
+
+    files: Sequence[FileInfo]
+    cut: str = ""
+
+
 class Files(Capability):
-    """Files of the device."""
+    """Files of the device. Paths are absolute, except where the device itself has others."""
 
     name = "files"
 
+    async def home(self) -> str | None:
+        """Only where the device's files are files of this host: the folder that is this device's own, if there is one.
+
+        Core keeps callers of such a device inside of their own folders and this one.
+        """
+        raise undeclared("files", "home")
+
     async def push(self, source: str, target: str, *, deadline: float) -> Acted:
-        """Copies a file or folder of the host onto the device."""
+        """Copies a file or folder of the host onto the device, in place of a file of that path.
+
+        `Acted.verified` says whether it was seen there whole.
+
+        Raises:
+            PathNotFound: There is no folder of the device that it could go into.
+        """
         raise undeclared("files", "push")
 
     async def pull(self, source: str, target: str, *, deadline: float) -> Acted:
-        """Copies a file or folder of the device to a path of the host that does not exist yet."""
+        """Copies a file or folder of the device to a path of the host that does not exist yet.
+
+        Raises:
+            PathNotFound: The device has no such file.
+        """
         raise undeclared("files", "pull")
 
     async def add_media(self, source: str, *, deadline: float) -> Acted:
@@ -128,9 +153,10 @@ class Files(Capability):
         raise undeclared("files", "add_media")
 
     async def trash(self, path: str) -> Acted:
-        """Moves a file into the trash, from where it can be restored. Never deletes.
+        """Moves a file or folder into the trash, from where it can be restored. Never deletes, never copies.
 
-        `Acted.data["trashed"]` is where it lies now.
+        `Acted.verified` says whether it was seen there and gone from where it was; `Acted.data["trashed"]` is where it
+        lies now. A link is moved itself.
         """
         raise undeclared("files", "trash")
 
@@ -139,11 +165,24 @@ class Files(Capability):
         raise undeclared("files", "tags")
 
     async def set_tags(self, path: str, tags: Sequence[str]) -> Acted:
-        """Gives a file exactly these tags."""
+        """Gives a file exactly these tags; none takes them all away.
+
+        Raises:
+            Unsupported: Where the file lies, files have no tags.
+        """
         raise undeclared("files", "set_tags")
 
-    async def search(self, query: str, *, under: str | None = None, most: int = 100) -> Sequence[FileInfo]:
-        """Files whose name (and, where there is an index, content or tags) matches, newest first."""
+    async def search(
+        self, name: str, *, under: str | None = None, most: int = 100, hidden: bool = False, deadline: float = 10.0
+    ) -> FileList:
+        """Files and folders by name, newest first: part of the name in any case, or a pattern with `*` and `?`.
+
+        Links are never followed; what begins with a dot, and what is inside of it, is left out unless `hidden`. Ends in
+        time with what it has found.
+
+        Raises:
+            PathNotFound: `under` is no folder.
+        """
         raise undeclared("files", "search")
 
 
@@ -153,8 +192,15 @@ class Remote(Capability):
     name = "remote"
 
     async def press(self, button: str, *, seconds: float = 0.0) -> Acted:
-        """Presses a button: up, down, left, right, select, back, home, menu, play-pause, …; held for `seconds`."""
+        """Presses a button: up, down, left, right, select, back, home, menu, play-pause, …
+
+        `seconds` above 0 is a long press; where the device knows only one length of it, it is that one.
+        """
         raise undeclared("remote", "press")
+
+    async def hold(self, button: str, *, seconds: float) -> Acted:
+        """Holds a button for as long as it is told to."""
+        raise undeclared("remote", "hold")
 
 
 class Notifications(Capability):
@@ -189,6 +235,10 @@ class Forwards(Capability):
         """Adds one; port 0 lets the system choose, and the one returned has the number."""
         raise undeclared("forwards", "add")
 
-    async def remove(self, forward: Forward) -> None:
-        """Takes away one that this driver added."""
+    async def remove(self, forward: Forward) -> Acted:
+        """Takes away one that this driver added.
+
+        Raises:
+            Refused: It did not add it.
+        """
         raise undeclared("forwards", "remove")

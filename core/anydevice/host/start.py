@@ -266,5 +266,5 @@ def _timeout(message: str, after: float, hint: str | None = None) -> AnydeviceEr
     from anydevice_schemas.errors import CallTimeout
 
     if hint is None:
-        hint = "Run anydevice logs to see what it is doing, then repeat the call."
+        hint = "Run anydevice daemon-log to see what it is doing, then repeat the call."
     return CallTimeout(message, after=after, waiting_for="daemon", hint=hint)

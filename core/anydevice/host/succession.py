@@ -208,6 +208,7 @@ class Succession:
     async def _collect(self, states: dict[str, dict[str, Any]]) -> None:
         """Asks every backend in use for its devices; one that hands nothing over is closed."""
         services = self.daemon.router.services
+        await services.reader.aclose()  # its engine is no child the newer version knows of
         for name, entry in services.backends.entries.items():
             backend = entry.instance
             if backend is None:

@@ -5,4 +5,9 @@ pids        processes by id: `alive`, `group_alive`, `descendants`, `program`, `
 background  work beside the calls, on asyncio and trio (`start`)
 patience    other people's blocking code under a deadline (`in_time`)
 images      kind and size of a PNG or JPEG from its bytes (`inspect`)
+movies      kind, size and length of a video file, and whether it is whole (`inspect`)
+video       a video of pictures, for backends that can only take pictures (`Recorder`)
+finding     files of this host by name (`find`, `matcher`)
+fetching    downloads from public addresses only (`fetch`)
+unpacking   archives somebody else made (`check`, `unpack`)
 """

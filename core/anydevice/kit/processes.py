@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,12 @@ TAIL_CAP = 16 << 10
 """Bytes at the end of a long-lived child's stderr that are kept."""
 KILL_WAIT = 5.0
 """Seconds a killed group may take to be gone; only a process stuck in the kernel needs more."""
+LEFT_GRACE = 0.5
+"""Seconds between TERM and KILL for what a program left running."""
+REST = 2.0
+"""Seconds the rest of a program's output may take, where something that left its group still holds it."""
+SHARE = 4.0
+"""How much longer than it took to take in what a child wrote it is left waiting."""
 _POLL = 0.01
 
 
@@ -66,11 +73,14 @@ class Result:
 class Child:
     """A long-lived child process, leader of its own group. Made by `start`, ended by `stop`."""
 
-    def __init__(self, process: Process, program: str, stderr: int | None = None) -> None:
+    def __init__(
+        self, process: Process, program: str, stderr: int | None = None, sink: Callable[[bytes], None] | None = None
+    ) -> None:
         self.program = program
         self.process = process
         self.pid = process.pid
         self._stderr = stderr
+        self._sink = sink
         self._tail = bytearray()
         self._watchers: list[background.Background] = []
         self._stopped = False
@@ -100,8 +110,12 @@ class Child:
                     continue
                 if not chunk:
                     return
+                began = time.perf_counter()
                 self._tail += chunk
                 del self._tail[:-TAIL_CAP]
+                if self._sink is not None:
+                    self._sink(chunk)
+                await anyio.sleep(SHARE * (time.perf_counter() - began))
         finally:
             self._stderr = None
             os.close(handle)
@@ -144,6 +158,7 @@ async def start(
     stdin: int = subprocess.DEVNULL,
     stdout: int = subprocess.DEVNULL,
     stderr: bool = True,
+    sink: Callable[[bytes], None] | None = None,
     lifetime: float | None = None,
     grace: float = 2.0,
 ) -> Child:
@@ -153,8 +168,11 @@ async def start(
         argv: Program and arguments; never goes through a shell.
         cwd, env: Working directory and whole environment; None = the parent's.
         pass_fds: Descriptors the child inherits under the same numbers.
-        stdin, stdout: `subprocess.DEVNULL` or `subprocess.PIPE` (then `child.process.stdin`/`.stdout`).
+        stdin, stdout: `subprocess.DEVNULL` or `subprocess.PIPE` (then `child.process.stdin`/`.stdout`); stdout may also
+            be `subprocess.STDOUT`: it goes the way of stderr then, and both stay in the order they are written in.
         stderr: Keep the tail of stderr (`Child.tail`); otherwise it is thrown away.
+        sink: Given each piece of what it writes to stderr, on the loop; must not block, nor raise. A child that writes
+            more than can be taken in waits: it gets a fifth of the loop's time at most.
         lifetime: Seconds after which the whole group is ended; None = no end.
         grace: Seconds between TERM and KILL at the end of the lifetime.
 
@@ -162,8 +180,9 @@ async def start(
         ToolMissing: The program does not exist or may not be run.
     """
     kept, given = os.pipe() if stderr else (None, subprocess.DEVNULL)
+    out = given if stdout == subprocess.STDOUT else stdout
     try:
-        process = await _spawn(argv, cwd=cwd, env=env, pass_fds=pass_fds, stdin=stdin, stdout=stdout, stderr=given)
+        process = await _spawn(argv, cwd=cwd, env=env, pass_fds=pass_fds, stdin=stdin, stdout=out, stderr=given)
     except BaseException:
         if kept is not None:
             os.close(kept)
@@ -171,7 +190,7 @@ async def start(
     finally:
         if kept is not None:
             os.close(given)
-    child = Child(process, Path(argv[0]).name, kept)
+    child = Child(process, Path(argv[0]).name, kept, sink)
     child._watch()
     if lifetime is not None:
         child._watchers.append(background.start(child._end_after, lifetime, grace, name=f"lifetime of {child.program}"))
@@ -197,8 +216,10 @@ def hand_over(child: Child) -> dict[str, Any]:
     }
 
 
-def adopt(state: Mapping[str, Any]) -> Child:
+def adopt(state: Mapping[str, Any], sink: Callable[[bytes], None] | None = None) -> Child:
     """The child of a state that `hand_over` made in the program that ran in this process before.
+
+    `sink` is as in `start`, for a child that was started with one.
 
     Raises:
         ChildProcessError: It is no child of this process. (One that has ended meanwhile still is.)
@@ -208,7 +229,7 @@ def adopt(state: Mapping[str, Any]) -> Child:
         process = Adopted(state["pid"])
         if process.returncode is None and started(state["pid"]) != state["started"]:
             raise ChildProcessError(f"process {state['pid']} is another one")
-        child = Child(process, state["program"], handle)
+        child = Child(process, state["program"], handle, sink)
     except BaseException:
         take_back(state)
         raise
@@ -255,7 +276,7 @@ async def run(
     stdin: bytes = b"",
     cap: int = OUTPUT_CAP,
 ) -> Result:
-    """Runs a program to its end and returns its exit status and output.
+    """Runs a program to its end and returns its exit status and output. What it left running in its group is ended.
 
     Args:
         argv: Program and arguments; never goes through a shell.
@@ -281,7 +302,11 @@ async def run(
                 for stream, into in zip((process.stdout, process.stderr), kept, strict=True):
                     assert stream is not None
                     group.start_soon(_collect, stream, into, cap, cut)
-            await process.wait()
+                await process.wait()
+                # What it left running may hold its outputs open for ever, and what left its group even after this.
+                with anyio.CancelScope(shield=True):
+                    await _end_group(child, LEFT_GRACE)
+                group.cancel_scope.deadline = anyio.current_time() + REST
     except TimeoutError:
         raise CallTimeout(
             f"The program {child.program} did not end in {deadline:g} s and was ended.",
@@ -290,7 +315,7 @@ async def run(
             stderr=kept[1].decode("utf-8", "replace")[-2000:],
         ) from None
     finally:
-        await stop(child, grace=0.0 if process.returncode is None else 0.5)
+        await stop(child, grace=0.0 if process.returncode is None else LEFT_GRACE)
     return Result(process.returncode or 0, bytes(kept[0]), bytes(kept[1]), cut[0])
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import unicodedata
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +13,15 @@ from anydevice_schemas.errors import ConnectionLost, DialogOpen, ElementDisabled
 
 from .. import driver as d
 from ..plans import declared
+from .desk import FakeClipboard, FakeWindows
+from .diagnosis import FakeLogs, FakeNetwork, FakePerf
+from .disk import FakeDisk
+from .film import plain_png
 from .keyboard import chord_of
+from .media import FakeAudio, FakeRecording
 from .screen import FakeElement, FakeScreen
+from .storing import FakeFiles, FakeForwards, FakeShell, Installing
+from .upkeep import FakeNotifications, FakeRemote, FakeSettings
 
 if TYPE_CHECKING:
     from .fake import FakeBackend
@@ -43,11 +48,29 @@ class FakeDriver(d.Driver):
         self.navigation = _Navigation(self)
         self.power = _Power(self)
         self.alerts = _Alerts(self)
+        self.files = FakeFiles(self)
+        self.shell = FakeShell(self)
+        self.forwards = FakeForwards(self)
+        self.windows = FakeWindows(self)
+        self.clipboard = FakeClipboard(self)
+        self.recording = FakeRecording(self)
+        self.audio = FakeAudio(self)
+        self.settings = FakeSettings(self)
+        self.remote = FakeRemote(self)
+        self.notifications = FakeNotifications(self)
+        self.logs = FakeLogs(self)
+        self.perf = FakePerf(self)
+        self.network = FakeNetwork(self)
 
     @property
     def model(self) -> FakeScreen:
         """The screen this driver acts on."""
         return self.backend.screens[self.backend.fault.redirect or self.device.id]
+
+    @property
+    def disk(self) -> FakeDisk:
+        """What the device keeps."""
+        return self.backend.disks[self.backend.fault.redirect or self.device.id]
 
     async def identify(self) -> DeviceRef:
         """See `Driver`."""
@@ -68,6 +91,7 @@ class FakeDriver(d.Driver):
 
     async def aclose(self) -> None:
         """See `Driver`."""
+        self.recording.finish("device", forget=True)
         self.closed = True
 
     async def enter(self, operation: str, *, page: bool = True) -> bool:
@@ -107,6 +131,10 @@ class CleaningDriver(FakeDriver):
             raise fault
         if fault is not None:
             await anyio.sleep(fault)
+        self.recording.finish("stopped", forget=True)
+        self.backend.listening.pop(self.device.id, None)
+        self.disk.clean()
+        self.model.upkeep.clean(self.model)
         self.backend.cleaned.append(self.device.id)
 
 
@@ -144,6 +172,8 @@ class _Elements(_Part, d.Elements):
         element = self.model.by_key(key)
         node = self.model.node(element)
         visible = node.rect.intersect(self.model.viewport) if node.rect is not None else None
+        if "hidden" in node.states:
+            visible = None
         if visible is None:
             return d.Probe(node, None)
         point = at or visible.center
@@ -251,6 +281,7 @@ class _Keys(_Part, d.Keys):
         chord_of(chord)
         if await self.driver.enter("keys.press"):
             self.model.key(chord)
+            self.model.desk.pastes(chord_of(chord))
         return self.driver.after("keys")
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> d.Acted:
@@ -262,6 +293,11 @@ class _Keys(_Part, d.Keys):
                 await anyio.sleep(delay)
         return self.driver.after("keys")
 
+    async def dismiss(self) -> d.Acted:
+        if await self.driver.enter("keys.dismiss"):
+            self.model.focus = None
+        return self.driver.after("keyboard")
+
     async def keyboard_state(self) -> Mapping[str, Any]:
         await self.driver.enter("keys.keyboard_state")
         return {"shown": self.model.focus is not None and self.model.focus.role in EDITABLE}
@@ -271,14 +307,16 @@ class _Keys(_Part, d.Keys):
         return self.model.node(self.model.focus) if self.model.focus is not None else None
 
 
-class _Apps(_Part, d.Apps):
+class _Apps(_Part, Installing):
     async def list(self) -> Sequence[d.App]:
         await self.driver.enter("apps.list")
-        return [d.App(str(self.model.state()["app"]), "Practice", True, True)]
+        installed = [d.App(app, name, False, False) for app, name in self.driver.disk.packages.items()]
+        return [d.App(str(self.model.state()["app"]), "Practice", True, True), *installed]
 
     async def open(self, request: d.OpenRequest) -> d.Acted:
         if await self.driver.enter("apps.open", page=False):
             self.model.open(request)
+            self.model.desk.opened()
         data = {"location": self.model.location, "title": self.model.title}
         return d.Acted("open", verified=True, data=data)
 
@@ -319,6 +357,7 @@ class _Power(_Part, d.Power):
 
     async def shutdown(self, *, deadline: float) -> d.Acted:
         if await self.driver.enter("power.shutdown", page=False):
+            self.driver.recording.finish("device")
             self.driver.backend.set_state(self.driver.device.id, "shutdown")
             self.model.power_off()
         return d.Acted("shutdown")
@@ -344,13 +383,4 @@ class _Alerts(_Part, d.Alerts):
 
 def blank_png(width: int, height: int) -> bytes:
     """A white picture of this size, as a real PNG file."""
-    row = b"\0" + b"\xff" * width
-    parts = [
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
-        (b"IDAT", zlib.compress(row * height, 1)),
-        (b"IEND", b""),
-    ]
-    chunks = (
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    return plain_png(width, height)

@@ -11,15 +11,23 @@ import anyio
 from anydevice_schemas import Device, DeviceRef, Manifest
 
 from .. import driver as d
+from .desk import OPERATIONS as ON_A_DESK
+from .diagnosis import OPERATIONS as DIAGNOSIS
+from .disk import FakeDisk
 from .driver import CleaningDriver, FakeDriver
+from .media import Tape
 from .screen import FakeScreen, practice_screen
+from .storing import OPERATIONS as STORING
+from .upkeep import OPERATIONS as UPKEEP
 
 OPERATIONS = [
     "screen.tree", "screen.image", "screen.geometry", "elements.set_text", "elements.focus", "elements.reveal",
     "elements.probe", "elements.at", "touch.tap", "touch.hold", "touch.swipe", "touch.drag", "pointer.move",
     "pointer.click", "pointer.drag", "pointer.wheel", "keys.press", "keys.type_text", "keys.focused", "apps.list",
     "apps.open", "apps.close", "apps.state", "links.open_url", "links.deliver_event", "navigation.back",
-    "power.boot", "power.shutdown", "alerts.get", "alerts.accept", "alerts.dismiss",
+    "power.boot", "power.shutdown", "alerts.get", "alerts.accept", "alerts.dismiss", *ON_A_DESK,
+    "recording.start", "recording.stop", "recording.status", "audio.start", "audio.level", "audio.stop",
+    *STORING, *DIAGNOSIS, *UPKEEP,
 ]  # fmt: skip
 
 WHY: dict[str, tuple[str, str]] = {
@@ -92,6 +100,10 @@ class FakeBackend(d.Backend):
         self.drivers: list[FakeDriver] = []
         self.cleans = cleans
         self.cleaned: list[str] = []
+        self.disks: dict[str, FakeDisk] = {}
+        self.tapes: dict[str, Tape] = {}
+        self.listening: dict[str, float] = {}
+        self.loudness: dict[str, float] = {}
         for number, device_id in enumerate(ids, 1):
             self.add(device_id, name=f"Fake phone {number}", **fields)
 
@@ -111,6 +123,7 @@ class FakeBackend(d.Backend):
         device = Device.model_validate(row | fields)
         self.rows[device_id] = device
         self.screens[device_id] = practice_screen()
+        self.disks[device_id] = FakeDisk()
         return device
 
     def screen(self, device_id: str) -> FakeScreen:

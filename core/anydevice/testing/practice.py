@@ -68,12 +68,10 @@ class PracticeApp(FakeScreen):
             AppNotFound: Another app or a page that is not the practice app.
         """
         options = options_of(request)
-        self.running, self.crashed = True, False
+        self.running, self.crashed, self.dialog = True, False, None
         self._seq, self._frozen_until, self._timers = 0, 0.0, []
-        self.dialog = None
         self.arguments = tuple(request.arguments)
-        self.values = {}
-        self._screens = []
+        self.values, self._screens = {}, []
         witness = options.get("witness")
         if witness:
             if isinstance(self.report_to, HttpReporter):
@@ -99,6 +97,7 @@ class PracticeApp(FakeScreen):
     def report(self, what: str, element: str = "", value: Any = None) -> None:
         """Tells the witness."""
         self._seq += 1
+        self.diary.reported(what, element, getattr(self.report_to, "url", None))
         if self.report_to is not None:
             self.report_to({"seq": self._seq, "screen": self.screen_id, "what": what, "id": element, "value": value})
 

@@ -23,23 +23,36 @@ FORMS: dict[str, dict[str, Any]] = {
 
 GLASS = ["phone", "tablet"]
 POINTED = ["desktop"]
+SHARED = [*GLASS, *POINTED]
+PACKED = [*GLASS, "tv"]
+FILES = ("trash", "tags", "set_tags", "search")
+WINDOWS = ("list", "move", "resize", "minimize", "unminimize", "maximize", "unmaximize", "bring_up", "close")
 ONLY: dict[str, list[str]] = {
     "touch.tap": GLASS, "touch.hold": GLASS, "touch.swipe": GLASS, "touch.drag": GLASS, "touch.multi_touch": GLASS,
-    "keys.keyboard_state": GLASS, "pointer.move": POINTED, "pointer.click": POINTED, "pointer.drag": POINTED,
-    "pointer.wheel": POINTED,
+    "keys.keyboard_state": GLASS, "keys.dismiss": GLASS, "pointer.move": POINTED, "pointer.click": POINTED,
+    "pointer.drag": POINTED, "pointer.wheel": POINTED, **{f"windows.{verb}": POINTED for verb in WINDOWS},
+    "clipboard.read": SHARED, "clipboard.write_text": SHARED, "clipboard.write_image": SHARED,
+    "clipboard.write_files": POINTED,
+    **{f"files.{verb}": POINTED for verb in FILES}, "files.push": PACKED, "files.pull": PACKED,
+    "files.add_media": GLASS, "apps.install": PACKED, "apps.uninstall": PACKED,
+    **{f"forwards.{verb}": PACKED for verb in ("list", "add", "remove")},
+    "remote.press": ["tv"], "remote.hold": ["tv"], "notifications.push": GLASS,
+    "settings.orientation": GLASS, "settings.wifi": GLASS,
+    "settings.airplane": GLASS, "settings.location": GLASS, "settings.permission": GLASS, "settings.status_bar": GLASS,
 }  # fmt: skip
 """Operations that only some classes have; the others have all of the rest."""
 
 
 def reference_manifest(name: str = "reference") -> Manifest:
     """The manifest of the reference backend."""
-    every = [*OPERATIONS, "elements.activate", "touch.multi_touch", "keys.keyboard_state"]
+    every = [*OPERATIONS, "elements.activate", "touch.multi_touch"]
     operations = {op: {"classes": ONLY[op]} if op in ONLY else {} for op in every}
     return fake_manifest(
         name,
         summary="Simulated devices in memory that do everything the contract knows.",
         device_classes=list(FORMS),
         operations=operations,
+        practice={"folder": "/storage", "package": "testing/sample-package.json"},
     )
 
 
@@ -59,7 +72,7 @@ class ReferenceBackend(FakeBackend):
         classes: tuple[str, ...] = tuple(FORMS),
         name: str = "reference",
     ) -> None:
-        super().__init__([], name=name)
+        super().__init__([], name=name, cleans=True)
         if host is not None:
             self.host = host
         self.manifest = reference_manifest(name)

@@ -12,6 +12,9 @@ from anydevice_schemas import EDITABLE, INTERACTIVE, Node, Point, Rect, Tree
 from anydevice_schemas.errors import AppNotFound, StaleRef
 
 from ..driver import AppEvent, OpenRequest, TreeScope
+from .desk import FakeDesk
+from .diagnosis import Diary
+from .upkeep import Upkeep
 
 _keys = itertools.count(1)
 
@@ -93,7 +96,9 @@ class FakeScreen:
         self.dialog: tuple[str, str, tuple[str, ...]] | None = None
         self.journal: list[tuple[str, str | None, dict[str, Any]]] = []
         self.history: list[str] = []
-        self.clipboard = ""
+        self.desk = FakeDesk(self)
+        self.upkeep = Upkeep()
+        self.diary = Diary()
 
     # --- building and looking, for tests ---
 
@@ -147,15 +152,18 @@ class FakeScreen:
         Raises:
             StaleRef: It is gone.
         """
-        for element in self.elements:
+        for element in itertools.chain(self.elements, *(window.elements for window in self.desk.others)):
             if element.key == key:
                 return element
         raise StaleRef("The element is gone.", ref=key, reason="gone", nearest_matches=[])
 
     def place(self, element: FakeElement) -> Rect:
         """Where the element is now, in the viewport's space."""
-        shift = 0.0 if element.fixed else self.offset
-        return Rect(element.rect.x, element.rect.y - shift, element.rect.width, element.rect.height)
+        rect = element.rect
+        if any(element in window.elements for window in self.desk.others):
+            return rect
+        shift, corner = 0.0 if element.fixed else self.offset, self.desk.frame
+        return Rect(rect.x + corner.x, rect.y - shift + corner.y, rect.width, rect.height)
 
     @property
     def viewport(self) -> Rect:
@@ -168,6 +176,8 @@ class FakeScreen:
         states = set(element.states)
         if rect.intersect(self.viewport) is None:
             states.add("offscreen")
+        if self.desk.away and element in self.elements:
+            states.add("hidden")
         if element is self.focus:
             states.add("focused")
         if element.role in EDITABLE and "readonly" not in states:
@@ -192,7 +202,9 @@ class FakeScreen:
             StaleRef: The element to start from is gone.
         """
         top = self.by_key(scope.root) if scope.root is not None else None
-        nodes = [Node(role="window", name=self.title, key="root", rect=self.viewport)]
+        if scope.reach == "desktop" or scope.window is not None:
+            return self.desk.tree(scope)
+        nodes = [Node(role="window", name=self.title, key="root", rect=self.desk.frame, window=self.title)]
         index, depths = {"root": 0}, [0]
         missing: Counter[str] = Counter()
         for element in self.elements:
@@ -226,6 +238,8 @@ class FakeScreen:
 
     def hit(self, point: Point) -> FakeElement | None:
         """The topmost element at a point of the viewport."""
+        if self.desk.away:
+            return None
         for element in reversed(self.elements):
             if "hidden" not in element.states and self.place(element).contains(point):
                 return element

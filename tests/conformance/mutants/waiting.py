@@ -9,11 +9,11 @@ from typing import Any
 
 import anyio
 import pytest
-from faults import trees_told, without
+from faults import operation, trees_told, without
 
 from anydevice.commands import waiting
 from anydevice.context import Context
-from anydevice.driver import TreeScope
+from anydevice.driver import App, TreeScope
 from anydevice.testing import ReferenceBackend
 from anydevice_schemas import Rect, Tree
 
@@ -100,6 +100,18 @@ def is_in_a_hurry(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Context, "pause", pause)
 
 
+def lists_what_ran_once(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An app that ran once is told to run for good."""
+    ran: dict[str, App] = {}
+
+    async def apps(sound: Any, self: Any) -> list[App]:
+        told = await sound(self)
+        ran.update({app.id: app for app in told if app.running})
+        return [*(app for app in told if app.id not in ran), *ran.values()]
+
+    operation(monkeypatch, "apps.list", apps)
+
+
 MUTANTS: dict[str, Mutant] = {
     "waiting.until-a-text-shows": tells_no_toasts,
     "waiting.until-an-element-is-there": keeps_a_tree_too_long,
@@ -109,4 +121,5 @@ MUTANTS: dict[str, Mutant] = {
     "waiting.in-vain-tells-what-is-there": says_only_that_time_is_up,
     "waiting.what-is-there-already-ends-it": looks_late,
     "waiting.a-time-is-kept": is_in_a_hurry,
+    "waiting.until-an-app-is-gone-and-until-it-runs": lists_what_ran_once,
 }

@@ -1,0 +1,157 @@
+"""On-screen keyboard, remote control and notifications, judged by what reaches the app."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from anydevice_schemas import Answer
+
+from ..case import case
+from ..trial import HEARD_WITHIN, Trial
+
+GLASS = frozenset({"phone", "tablet"})
+KEYBOARD: dict[str, Any] = {
+    "command": "keyboard",
+    "bundle": "keyboard",
+    "screen": "form",
+    "classes": GLASS,
+    "mutates": True,
+}
+REMOTE: dict[str, Any] = {
+    "command": "tv-remote",
+    "sample": {"button": "down"},
+    "bundle": "remote",
+    "classes": frozenset({"tv"}),
+    "mutates": True,
+}
+PUSH: dict[str, Any] = {
+    "command": "push",
+    "sample": {"app": "dev.anydevice.practice", "payload": {}},
+    "bundle": "push",
+    "mutates": True,
+}
+PAYLOAD = {"aps": {"alert": {"title": "Grüße", "body": "設定 👩‍👩‍👧 \"'&"}, "badge": 3}, "more": [1, None, True]}
+DOWN_MOST = 15
+
+
+async def shown(t: Trial, wanted: bool) -> Answer:
+    """The keyboard's status, once it is as it must be."""
+    answer = await t.call("keyboard")
+    with anyio.move_on_after(HEARD_WITHIN):
+        while answer.data.get("shown") is not wanted:
+            await anyio.sleep(0.05)
+            answer = await t.call("keyboard")
+    t.equal(answer.data.get("shown"), wanted, "whether the keyboard is shown")
+    return answer
+
+
+@case(
+    "keyboard.comes-with-a-field",
+    "keyboard MUST tell that none is shown before a field has the focus, and that one is once it has.",
+    **KEYBOARD,
+)
+async def comes(t: Trial) -> None:
+    await shown(t, False)
+    await t.call("press", target="Name")
+    await shown(t, True)
+
+
+@case(
+    "keyboard.dismiss-takes-it-away",
+    "dismiss MUST take the keyboard away, be read back, and leave the text of the field alone.",
+    sample={"action": "dismiss"},
+    **KEYBOARD,
+)
+async def dismiss(t: Trial) -> None:
+    await t.call("type", target="Name", text="Ada")
+    await t.heard("fill", id="form.name", value="Ada")
+    await t.call("press", target="Name")
+    await shown(t, True)
+    answer = await t.call("keyboard", action="dismiss")
+    t.equal((answer.verified, answer.data.get("shown")), (True, False), "verified, shown")
+    await shown(t, False)
+    t.equal((await t.call("get", target="Name")).data.get("text"), "Ada", "the text of the field")
+    await t.unheard("submit")
+
+
+@case(
+    "keyboard.press-needs-a-keyboard",
+    "A key of a keyboard that is not shown MUST be refused as action_unverified and reach nothing; one of a keyboard "
+    "that is shown MUST reach the app once.",
+    sample={"action": "press", "key": "enter"},
+    **KEYBOARD,
+)
+async def press(t: Trial) -> None:
+    await shown(t, False)
+    answer = await t.call("keyboard", action="press", key="enter", expect="action_unverified")
+    t.detail(answer, "expected", "actual")
+    await t.unheard("key", "submit")
+    await t.call("press", target="Notes")
+    await shown(t, True)
+    await t.call("keyboard", action="press", key="enter")
+    await t.heard("key", value="enter")
+    t.equal(len(t.reports("key")), 1, "keys that reached the app")
+
+
+@case(
+    "remote.down-and-select-press-a-button",
+    "The buttons down and select MUST move the focus and press what has it, once.",
+    **REMOTE,
+)
+async def down_and_select(t: Trial) -> None:
+    for _ in range(DOWN_MOST):
+        focused = await t.call("is", predicate="focused", target="Increment")
+        if focused.data.get("result"):
+            break
+        await t.call("tv-remote", button="down")
+    else:
+        t.require(False, f"the focus did not come to Increment in {DOWN_MOST} steps down")
+    await t.unheard("press")
+    await t.call("tv-remote", button="select")
+    await t.heard("press", id="home.increment")
+    await t.heard("count", value=1)
+    t.equal(len(t.reports("press")), 1, "presses that reached the app")
+
+
+@case(
+    "remote.back-leads-to-the-screen-before",
+    "The button back MUST lead to the screen before.",
+    **REMOTE,
+)
+async def back(t: Trial) -> None:
+    await t.call("press", target="Open form")
+    await t.heard("ready", value="form")
+    count = len(t.reports("ready"))
+    await t.call("tv-remote", button="back")
+    await t.heard("ready", value="home")
+    with anyio.move_on_after(HEARD_WITHIN):
+        while len(t.reports("ready")) <= count:  # noqa: ASYNC110 - the witness has no event for it
+            await anyio.sleep(0.05)
+    t.equal(t.reports("ready")[-1].get("value"), "home", "the screen that is up")
+
+
+@case(
+    "push.arrives-whole-and-once",
+    "A notification MUST reach the app it is for, whole and once, and no other device.",
+    **PUSH,
+)
+async def arrives(t: Trial) -> None:
+    await t.call("push", app=t.manifest.practice.app, payload=PAYLOAD)
+    await t.heard("push", value=PAYLOAD)
+    await t.unheard("press", "fill", "event")
+    t.equal(len(t.reports("push")), 1, "notifications that reached the app")
+
+
+@case(
+    "push.to-nobody-is-refused",
+    "A notification to an app that is not there, or one of more than 4096 bytes, MUST be refused and reach nothing.",
+    **PUSH,
+)
+async def nobody(t: Trial) -> None:
+    await t.call("push", app="dev.anydevice.no-such-app", payload=PAYLOAD, expect="app_not_found")
+    big = {"aps": {"alert": "x" * 4096}}
+    answer = await t.call("push", app=t.manifest.practice.app, payload=big, expect="invalid_argument")
+    t.equal(t.detail(answer, "param", "expected")["param"], "payload", "the argument refused")
+    await t.unheard()

@@ -1,0 +1,54 @@
+"""Pictures made smaller."""
+
+from __future__ import annotations
+
+import io
+
+from anydevice_schemas.errors import ToolMissing, Unsupported
+
+MOST_PIXELS = 200_000_000
+"""Pixels of a picture that is shrunk; what claims more is not opened."""
+
+
+def shrunk(data: bytes, mime: str, width: int, height: int) -> bytes:
+    """A picture in another size, in the format it had. Blocks; call it in a worker thread.
+
+    Args:
+        data: A PNG or JPEG file.
+        mime: Which of the two.
+        width, height: Pixels it shall have.
+
+    Raises:
+        ToolMissing: The library that shrinks pictures is not installed.
+        Unsupported: The picture cannot be read.
+    """
+    try:
+        from PIL import Image as Pictures
+    except ImportError:
+        raise ToolMissing(
+            "The library that makes pictures smaller is not installed.",
+            hint="Install it (details say how), or leave maxDimension out.",
+            tools=["pillow"],
+            install="pip install pillow",
+        ) from None
+    kind = "JPEG" if mime == "image/jpeg" else "PNG"
+    try:
+        with Pictures.open(io.BytesIO(data), formats=[kind]) as picture:
+            if picture.width * picture.height > MOST_PIXELS:
+                raise ValueError("too large")
+            plain = picture if picture.mode in ("RGB", "RGBA", "L") else picture.convert("RGB")
+            small = plain.resize((width, height), Pictures.Resampling.BOX, reducing_gap=2.0)
+            file = io.BytesIO()
+            if kind == "JPEG":
+                small.save(file, kind, quality=85)
+            else:
+                small.save(file, kind, compress_level=3)
+    except Exception as error:  # the picture is a device's, and so is what is wrong with it
+        raise Unsupported(
+            "The picture cannot be made smaller.",
+            hint="Leave maxDimension out.",
+            operation="screen.image",
+            alternatives=[],
+            reason=type(error).__name__,
+        ) from error
+    return file.getvalue()
