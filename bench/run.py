@@ -22,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import android
 import desktop
 import ownership
 
@@ -243,7 +244,8 @@ async def browser(env: dict[str, str]) -> None:
 
 def main() -> int:
     """Runs all of it; names on the command line choose parts."""
-    parts = set(sys.argv[1:]) or {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop"}
+    every = {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop", "android"}
+    parts = set(sys.argv[1:]) or every
     if "router" in parts:
         asyncio.run(router_overhead())
     if "ownership" in parts:
@@ -269,6 +271,8 @@ def main() -> int:
         asyncio.run(browser(dict(os.environ)))
     if "desktop" in parts:
         asyncio.run(desktop.desktop(report, timed))
+    if "android" in parts:
+        asyncio.run(android.android(report, timed))
     return 0
 
 

@@ -66,16 +66,20 @@ fi
 if [ "${3:-}" = desktop ]; then
     # What a virtual desktop is made of, and the programs that tests drive on it.
     missing=
-    for name in Xvfb openbox dbus-daemon xprop setxkbmap mousepad gedit gnome-calculator; do
+    for name in Xvfb openbox dbus-daemon xprop setxkbmap sway weston grim wl-copy mousepad gedit featherpad gnome-calculator \
+        pulseaudio parec tesseract; do
         command -v "$name" >/dev/null 2>&1 || missing="$missing $name"
     done
     [ -r /usr/share/dbus-1/services/org.a11y.Bus.service ] || missing="$missing at-spi2-core"
-    /usr/bin/python3 -c 'import gi; gi.require_version("Gtk", "3.0"); gi.require_version("Gtk", "4.0")' \
-        >/dev/null 2>&1 || missing="$missing python3-gi"
+    for gtk in 3.0 4.0; do  # one program cannot ask for both
+        /usr/bin/python3 -c "import gi; gi.require_version('Gtk', '$gtk')" >/dev/null 2>&1 || missing="$missing gtk-$gtk"
+    done
+    /usr/bin/python3 -c 'import PyQt5.QtWidgets' >/dev/null 2>&1 || missing="$missing python3-pyqt5"
     if [ -n "$missing" ]; then
         apt_install xvfb openbox dbus at-spi2-core libglib2.0-bin x11-utils x11-xserver-utils x11-xkb-utils xkb-data \
-            xauth adwaita-icon-theme fonts-dejavu-core python3-gi gir1.2-gtk-3.0 gir1.2-gtk-4.0 \
-            mousepad gedit gnome-calculator \
+            xauth adwaita-icon-theme fonts-dejavu-core python3-gi gir1.2-gtk-3.0 gir1.2-gtk-4.0 python3-pyqt5 \
+            sway xwayland weston grim wl-clipboard qtwayland5 mousepad gedit featherpad gnome-calculator \
+            pulseaudio pulseaudio-utils tesseract-ocr \
             || say "without these the tests of the Linux desktop are skipped:$missing"
     fi
 fi

@@ -16,8 +16,11 @@ _END = re.compile(re.escape(_MARK.encode()) + rb"(\d+)\n?\Z")
 
 
 def wrapped(command: str) -> str:
-    """The command line, followed by its exit status behind a mark. On a line of its own: it may end in a comment."""
-    return "{ " + command + "\n} 2>&1; echo -n '" + _MARK + "'$?"
+    """The command line, followed by its exit status behind a mark. On a line of its own: it may end in a comment.
+
+    In a shell of its own: it may leave with `exit`, or be replaced by `exec`.
+    """
+    return "( " + command + "\n) 2>&1; echo -n '" + _MARK + "'$?"
 
 
 async def run(connection: Connection, stdin: bytes | AsyncIterator[bytes] | None, most: int) -> ShellDone:

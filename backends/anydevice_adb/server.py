@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ DEADLINE = 5.0
 START = 20.0
 """Seconds the server may take to start."""
 INSTALL = "pip install 'anydevice[android]' brings adb; or install Android's platform-tools."
+_HOST = re.compile(r"[A-Za-z0-9._:-]{1,255}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -42,11 +44,12 @@ class AdbServer:
         """The server that a caller's environment names (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`).
 
         Args:
-            variables: The environment.
+            variables: The environment; what cannot be a host or a port in it is passed over.
             default: `HOST:PORT` of the one to use where it names none; empty = adb's own.
         """
         given_host, _, given_port = default.rpartition(":")
-        host = variables.get("ANDROID_ADB_SERVER_HOST") or given_host or HOST
+        host = variables.get("ANDROID_ADB_SERVER_HOST", "")
+        host = host if _HOST.fullmatch(host) else given_host or HOST
         port = variables.get("ANDROID_ADB_SERVER_PORT") or given_port
         return cls(host, int(port) if port.isdigit() and 0 < int(port) < 65536 else PORT)
 

@@ -46,6 +46,7 @@ class AndroidApps(Apps):
     def __init__(self, reach: Reach, packages: Packages, guard: Guard) -> None:
         self._reach, self._packages, self._guard = reach, packages, guard
         self._opened: str | None = None
+        self._pid: int | None = None
 
     async def list(self) -> Sequence[App]:
         """See `Apps.list`: what the launcher shows, and what was installed besides."""
@@ -105,6 +106,8 @@ class AndroidApps(Apps):
         wanted = app or verdict.app
         focus = await self._in_front(wanted, end)
         self._opened = focus.app
+        pids = await self._reach.pids(focus.app)
+        self._pid = pids[0] if pids else None
         return Acted(
             "activity-manager",
             verified=True,
@@ -112,7 +115,7 @@ class AndroidApps(Apps):
                 "app": focus.app,
                 "activity": focus.activity,
                 "location": location(focus),
-                "pid": next(iter(await self._reach.pids(focus.app)), None),
+                "pid": self._pid,
                 "alreadyRunning": verdict.outcome == "front",
                 **({"launchMs": verdict.ms} if verdict.ms is not None else {}),
             },
@@ -139,10 +142,32 @@ class AndroidApps(Apps):
         with anyio.move_on_after(CLOSING):
             while True:
                 focus = await self._reach.focus()
+                self._pid = None  # what is stopped on purpose has not crashed
                 if not await self._reach.pids(app) and (focus is None or focus.app != app):
                     return Acted("force-stop", verified=True, data={"wasRunning": was})
                 await anyio.sleep(STEP)
         raise ActionUnverified("The app is still there.", expected="gone", actual="running", app=app)
+
+    async def troubled(self, focus: focusing.Focus | None) -> None:
+        """Refuses while the app that was opened last is gone by itself; to be asked when another app is in front.
+
+        Raises:
+            AppCrashed: It is gone, and Android says that it crashed.
+        """
+        app, pid = self._opened, self._pid
+        if app is None or pid is None or (focus is not None and focus.app == app):
+            return
+        if pid in await self._reach.pids(app):
+            return
+        said = (await self._reach.run("dumpsys", "activity", "exit-info", app)).text
+        if not re.search(rf"pid={pid}\b(?s:.*?)reason=[456] ", said):
+            return
+        raise AppCrashed(
+            "The app has crashed.",
+            app=app,
+            reason="Android ended it after an error",
+            hint=f"Call open app={app} again.",
+        )
 
     async def state(self) -> Mapping[str, Any]:
         """See `Apps.state`."""

@@ -33,6 +33,8 @@ TARGET: Final = "/data/local/tmp/anydevice-u2.jar"
 MAIN: Final = "com.wetest.uia2.Main"
 START = 15.0
 """Seconds the server may take to answer its first request."""
+ENDING = 2.0
+"""Seconds it may take to be gone."""
 IDLE = 60.0
 """Seconds without use after which it is ended."""
 REST = 500
@@ -171,6 +173,14 @@ class Automation:
         if kept is not None:
             with anyio.CancelScope(shield=True):
                 await kept.aclose()
+                await self._free()
+
+    async def _free(self) -> None:
+        """Waits until it is gone from the device: only then is the slot free."""
+        with anyio.move_on_after(ENDING), suppress(AnydeviceError):
+            while True:
+                (await self._adb.open(f"tcp:{PORT}", deadline=ENDING)).close()
+                await anyio.sleep(0.02)
 
     def _drop_pipe(self) -> None:
         if self._pipe is not None:
@@ -209,13 +219,15 @@ class AutomationWriter:
     def __init__(self, automation: Automation) -> None:
         self._automation = automation
 
-    async def write(self, text: str, *, replace: bool) -> bool:
-        """Puts text into the focused field, after what is there or in place of it; False where none has the focus."""
+    async def write(self, text: str, *, replace: bool) -> bool | None:
+        """See `Writer.write`."""
         try:
             before = "" if replace else str(await self._automation.ask("getText", FOCUSED) or "")
-            return bool(await self._automation.ask("setText", FOCUSED, before + text))
+            if not await self._automation.ask("setText", FOCUSED, before + text):
+                return None
+            return str(await self._automation.ask("getText", FOCUSED) or "") == before + text
         except Refusal:
-            return False
+            return None
 
 
 async def _body(pipe: Connection) -> bytes:

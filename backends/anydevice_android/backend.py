@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 import structlog
 
-from anydevice.driver import Backend, Check, Environment, HostServices
+from anydevice.driver import Backend, Check, Driver, Environment, HostServices
 from anydevice_adb import AdbDevice, AdbServer, Row
+from anydevice_adb.server import LOOPBACK
 from anydevice_schemas import Device
 from anydevice_schemas.errors import (
     AnydeviceError,
@@ -20,8 +22,11 @@ from anydevice_schemas.errors import (
 )
 
 from .automation import jar
+from .avds import PREFIX, Avd, Avds
 from .driver import AndroidDriver
+from .emulator import PORTS, Emulator
 from .inventory import PLATFORM, Known, devices
+from .power import AvdDriver
 from .reading.props import Identity, identity, parse_props
 
 log = structlog.get_logger("anydevice.android")
@@ -45,9 +50,10 @@ class AndroidBackend(Backend):
     """Finds and drives Android phones, tablets and TVs, and their emulators.
 
     Settings (the backend's table of the configuration file): `server` (`HOST:PORT` of the adb server, where the
-    caller's environment names none by `ANDROID_ADB_SERVER_HOST` and `ANDROID_ADB_SERVER_PORT`); `start_server` (default true):
-    start the server where none runs.
+    caller's environment names none by `ANDROID_ADB_SERVER_HOST` and `ANDROID_ADB_SERVER_PORT`); `start_server` (default
+    true): start the server where none runs.
     `automation` (default false): true, or the path of a `u2.jar`, lets an automation server run on devices.
+    `emulator_ports` (default `[5554, 5682]`): first and last console port of emulators that are booted.
     """
 
     def __init__(self, host: HostServices) -> None:
@@ -57,6 +63,10 @@ class AndroidBackend(Backend):
         self._asked: dict[tuple[AdbServer, str], _Asked] = {}
         self._listed: dict[str, tuple[AdbServer, Row]] = {}
         self._starting = anyio.Lock()
+        self._avds = Avds()
+        self._emulators: dict[tuple[AdbServer, str], Emulator] = {}
+        first, last = self.host.settings.get("emulator_ports", PORTS)
+        self._ports = (int(first), int(last))
 
     async def devices(self, env: Environment) -> Sequence[Device]:
         """See `Backend.devices`.
@@ -78,7 +88,10 @@ class AndroidBackend(Backend):
             rows = await server.devices()
         known: list[Known] = []
         limit = anyio.CapacityLimiter(SIDE_BY_SIDE)
+        avds: list[Avd] = []
         async with anyio.create_task_group() as group:
+            if server.host in LOOPBACK:
+                group.start_soon(self._list_avds, env, avds)
             for row in rows:
                 group.start_soon(self._know, server, row, known, limit)
         self._asked = {key: asked for key, asked in self._asked.items() if key[0] != server or any(
@@ -86,14 +99,21 @@ class AndroidBackend(Backend):
         found = devices(known)
         here = {row.serial: (server, row) for row in rows}
         self._listed = {id: at for id, at in self._listed.items() if at[0] != server} | here
-        return found
+        return self._with_avds(server, avds, found, known)
 
-    async def connect(self, device: Device, env: Environment) -> AndroidDriver:
+    async def connect(self, device: Device, env: Environment) -> Driver:
         """See `Backend.connect`.
 
         Raises:
             DeviceNotFound: It is not known any more.
         """
+        if device.id.startswith(PREFIX):
+            server = AdbServer.of(env.variables, self._server)
+            avd = Avd(device.id.removeprefix(PREFIX), device.device_class)
+            emulator = self._emulators.get((server, avd.name))
+            if emulator is None:
+                emulator = self._emulators[server, avd.name] = Emulator(avd, server, env.variables, self._ports)
+            return AvdDriver(device, emulator, self._driver)
         at = self._listed.get(device.id)
         if at is None and device.state == "ready":
             raise DeviceNotFound(
@@ -104,7 +124,7 @@ class AndroidBackend(Backend):
                 nearest=[],
             )
         server = at[0] if at is not None else AdbServer.of(env.variables, self._server)
-        return AndroidDriver(device, AdbDevice(server, device.id), jar(self.host.settings.get("automation")))
+        return self._driver(device, AdbDevice(server, device.id))
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
@@ -117,6 +137,54 @@ class AndroidBackend(Backend):
             return [Check("adb server", False, error.message, str(fix))]
         except AnydeviceError as error:
             return [Check("adb server", False, error.message, "adb kill-server, then adb start-server")]
+
+    async def hand_over(self) -> Mapping[str, Any] | None:
+        """See `Backend.hand_over`: emulators that run go on running."""
+        rows = [state for emulator in self._emulators.values() if (state := emulator.hand_over()) is not None]
+        return {"emulators": rows} if rows else None
+
+    async def take_up(self, state: Mapping[str, Any]) -> None:
+        """See `Backend.take_up`."""
+        for row in state["emulators"]:
+            server, avd = AdbServer(*row["server"]), Avd(**row["avd"])
+            emulator = self._emulators.setdefault(
+                (server, avd.name), Emulator(avd, server, row["variables"], self._ports)
+            )
+            try:
+                emulator.take_up(row)
+            except ChildProcessError:
+                log.warning("emulator_not_taken_up", avd=avd.name)
+
+    async def aclose(self) -> None:
+        """See `Backend.aclose`: the emulators that were booted end."""
+        async with anyio.create_task_group() as group:
+            for emulator in self._emulators.values():
+                group.start_soon(emulator.aclose)
+
+    def _driver(self, device: Device, adb: AdbDevice) -> AndroidDriver:
+        return AndroidDriver(device, adb, jar(self.host.settings.get("automation")))
+
+    async def _list_avds(self, env: Environment, avds: list[Avd]) -> None:
+        avds += await self._avds.list(env.variables)
+
+    def _with_avds(
+        self, server: AdbServer, avds: Sequence[Avd], found: Sequence[Device], known: Sequence[Known]
+    ) -> list[Device]:
+        """The devices, and the virtual ones: each once, by its own name where we started it, else by its serial."""
+        ours = {name: one for (at, name), one in self._emulators.items() if at == server and one.running}
+        by_serial = {one.serial: name for name, one in ours.items()}
+        rows = {device.id: device for device in found}
+        elsewhere = {one.identity.avd for one in known if one.identity is not None and one.row.serial not in by_serial}
+        listed = [device for device in found if device.id not in by_serial]
+        for name, one in ours.items():
+            row = rows.get(one.serial)
+            if one.up and row is not None and row.state == "ready":
+                facts = {**row.facts, "serial": one.serial}
+                listed.append(row.model_copy(update={"id": PREFIX + name, "name": one.avd.row().name, "facts": facts}))
+            else:
+                listed.append(one.avd.row("booting"))
+        listed += [avd.row() for avd in avds if avd.name not in ours and avd.name not in elsewhere]
+        return listed
 
     async def _know(self, server: AdbServer, row: Row, known: list[Known], limit: anyio.CapacityLimiter) -> None:
         """Adds a row with what its device says it is."""

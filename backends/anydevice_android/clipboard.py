@@ -1,4 +1,7 @@
-"""The clipboard, where Android lets the shell at it; where it does not, that is said, and never an empty success."""
+"""The clipboard, where Android lets the shell at it; where it does not, that is said, and never an empty success.
+
+Stock shells have no clipboard; where the configuration allows the automation server, that one has.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from anydevice.driver import Acted, Clip, Clipboard, ClipKind
 from anydevice_schemas.errors import PermissionMissing, Unsupported
 
+from .automation import Automation, Refusal
 from .reach import Reach
 
 ABSENT = ("No shell command implementation", "Can't find service", "Unknown command", "not found")
@@ -18,8 +22,8 @@ _READ_BY_OTHERS_UNTIL = 29
 class AndroidClipboard(Clipboard):
     """See `Clipboard`. Text only."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, reach: Reach, automation: Automation | None = None) -> None:
+        self._reach, self._automation = reach, automation
 
     async def read(self, kind: ClipKind | None = None) -> Clip:
         """See `Clipboard.read`.
@@ -30,8 +34,7 @@ class AndroidClipboard(Clipboard):
         """
         if kind not in (None, "text"):
             raise _absent("clipboard.read", "Android's shell reads text only")
-        said = await self._do("get", "text")
-        text = said.rstrip("\n")
+        text, _ = await self._get()
         if not text and self._reach.sdk >= _READ_BY_OTHERS_UNTIL:
             # A denied read looks exactly like an empty clipboard, so an empty answer is no witness.
             raise PermissionMissing(
@@ -48,12 +51,44 @@ class AndroidClipboard(Clipboard):
             Unsupported: The device's shell has no clipboard.
             PermissionMissing: It does not let it be written.
         """
-        await self._do("set", "text", text)
+        road = await self._set(text)
         try:
-            back = (await self._do("get", "text")).rstrip("\n")
+            back, _ = await self._get()
         except (PermissionMissing, Unsupported):
-            return Acted("shell", verified=None)
-        return Acted("shell", verified=True if back == text else None if not back else False)
+            return Acted(road, verified=None)
+        return Acted(road, verified=True if back == text else None if not back else False)
+
+    async def _get(self) -> tuple[str, str]:
+        """The text, and the road it was read by."""
+        try:
+            return (await self._do("get", "text")).rstrip("\n"), "shell"
+        except Unsupported:
+            if self._automation is None:
+                raise
+            return str(await self._ask(self._automation, "getClipboard") or ""), "automation"
+
+    async def _set(self, text: str) -> str:
+        """Writes the text; returns the road."""
+        try:
+            await self._do("set", "text", text)
+            return "shell"
+        except Unsupported:
+            if self._automation is None:
+                raise
+            await self._ask(self._automation, "setClipboard", None, text)
+            return "automation"
+
+    async def _ask(self, automation: Automation, method: str, *params: object) -> object:
+        async with self._reach.slot:
+            try:
+                return await automation.ask(method, *params)
+            except Refusal as refusal:
+                raise PermissionMissing(
+                    "Android does not let the automation server at the clipboard.",
+                    permission="clipboard",
+                    fix="Type or paste into a field instead.",
+                    said=str(refusal),
+                ) from None
 
     async def _do(self, *words: str) -> str:
         done = await self._reach.run("cmd", "clipboard", *words)

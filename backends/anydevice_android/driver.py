@@ -16,17 +16,20 @@ from .automation import Automation, AutomationWriter
 from .clipboard import AndroidClipboard
 from .dumping import Dumping
 from .files import AndroidFiles
+from .fingers import NEEDS
 from .forwards import AndroidForwards
 from .guarding import Guard
-from .inventory import BACKEND, PLATFORM
+from .inventory import BACKEND, EMULATOR, PLATFORM
 from .keys import AndroidKeys
 from .logs import AndroidLogs
 from .notifications import AndroidNotifications
 from .packages import Packages
 from .perf import AndroidPerf
+from .power import EmulatorPower
 from .reach import Reach
+from .recording import AndroidRecording
 from .screen import AndroidScreen
-from .settings import AndroidSettings
+from .settings import AndroidSettings, TvSettings
 from .shell import AndroidShell
 from .touch import AndroidTouch
 from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
@@ -47,20 +50,26 @@ class AndroidDriver(Driver):
         self._packages = Packages(reach)
         self._who: str | None = None
         guard = Guard(reach, self._dumping)
-        self.screen = AndroidScreen(reach, self._dumping, guard)
-        self.touch = AndroidTouch(reach)
+        television = device.device_class == "tv"
+        touch = AndroidTouch(reach, self._automation)
         writer = AutomationWriter(self._automation) if self._automation is not None else None
         self.keys = AndroidKeys(reach, guard, writer)
         self.apps = AndroidApps(reach, self._packages, guard)
+        self.screen = AndroidScreen(reach, self._dumping, guard, self.apps)
         self.links = AndroidLinks(self.apps)
         self.navigation = AndroidNavigation(reach, guard)
-        if device.device_class == "tv":
+        if television:
             self.remote = AndroidRemote(reach)
-        self.alerts = AndroidAlerts(guard, self.touch, self.keys)
-        self.clipboard = AndroidClipboard(reach)
+        else:
+            self.touch = touch
+        self.alerts = AndroidAlerts(guard, touch, self.keys)
+        self.clipboard = AndroidClipboard(reach, self._automation)
         self.logs = AndroidLogs(reach, self._packages)
         self.perf = AndroidPerf(reach, self._packages)
-        self.settings = AndroidSettings(reach)
+        if adb.serial.startswith(EMULATOR):
+            self.power = EmulatorPower(adb.server, adb.serial, self.identify)
+        self.recording = AndroidRecording(reach, self.screen.display)
+        self.settings = TvSettings(reach) if television else AndroidSettings(reach)
         self.shell = AndroidShell(reach)
         self.files = AndroidFiles(reach)
         self.forwards = AndroidForwards(reach)
@@ -83,10 +92,11 @@ class AndroidDriver(Driver):
 
     def unavailable(self) -> Mapping[str, str]:
         """See `Driver.unavailable`."""
-        return {}
+        return {} if self._automation is not None or not hasattr(self, "touch") else {"touch.multi_touch": NEEDS}
 
     async def clean(self) -> None:
         """See `Driver.clean`."""
+        await self.recording.finish()
         await self.forwards.clean()
         await self.settings.clean()
         if self._automation is not None:
@@ -94,6 +104,7 @@ class AndroidDriver(Driver):
 
     async def aclose(self) -> None:
         """See `Driver.aclose`."""
+        await self.recording.finish()
         await self.forwards.clean()
         if self._automation is not None:
             await self._automation.aclose()

@@ -29,7 +29,7 @@ MORE = ("android:id/button3", "android:id/aerr_mute", "android:id/aerr_app_info"
 """Buttons of such dialogs that are neither."""
 TEXTS = ("android:id/alertTitle", "android:id/message", "permission_message", "detail_message")
 PERMISSION = ("permissioncontroller", "packageinstaller")
-WHOLE = TreeScope(max_nodes=20_000)
+WHOLE = TreeScope(max_nodes=20_000, max_text=1_000_000)
 _FOCUS = re.compile(r"^\s*mCurrentFocus=Window\{(?P<hash>[0-9a-f]+) u\d+ (?P<name>[^}]*)\}", re.M)
 _TROUBLE = re.compile(
     r"^\s*mCurrentFocus=Window\{[^}]*(?:Application Error|Application Not Responding|AppErrorDialog)", re.M

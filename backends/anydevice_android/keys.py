@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -34,8 +35,12 @@ _TYPED = re.compile(r"[\x20-\x7e]")
 class Writer(Protocol):
     """Another way of getting text into the focused field, for text that keys cannot type."""
 
-    async def write(self, text: str, *, replace: bool) -> bool:
-        """Adds text to the focused field, or replaces what it holds; False where it cannot be used now."""
+    async def write(self, text: str, *, replace: bool) -> bool | None:
+        """Adds text to the focused field, or replaces what it holds.
+
+        Returns:
+            Whether the field was seen to hold it; None where nothing could be written.
+        """
 
 
 class AndroidKeys(Keys):
@@ -70,11 +75,17 @@ class AndroidKeys(Keys):
         Raises:
             InvalidArgument: There is no road for this text now.
         """
-        strange = [ch for ch in text if not _TYPED.match(ch) and ch not in "\n\t"]
+        if any(unicodedata.category(ch) in ("Cc", "Cs") and ch not in "\n\r\t" for ch in text):
+            raise InvalidArgument(
+                "No key types a control character; nothing was typed.", param="text", expected="text, lines and tabs"
+            )
+        strange = [ch for ch in text if not _TYPED.match(ch) and ch not in "\r\n\t"]
         if strange:
-            if self._writer is not None and await self._writer.write(text, replace=self._selected):
+            held = await self._writer.write(text, replace=self._selected) if self._writer is not None else None
+            if held is not None:
                 self._selected = False
-                return Acted("accessibility")
+                # A secure field gives dots back whatever it holds.
+                return Acted("accessibility", verified=True if held else None)
             raise InvalidArgument(
                 "Android's keys cannot type this text; nothing was typed.",
                 param="text",

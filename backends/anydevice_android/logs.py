@@ -25,8 +25,12 @@ class AndroidLogs(Logs):
 
     async def now(self) -> str:
         """See `Logs.now`."""
-        lines = await self._lines("-t 1", None)
-        return _cursor(lines, None) or f"{(await self._clock()):.3f}+0"
+        last = [line.time for line in await self._lines("-t 1") if line.time is not None]
+        if not last:
+            return f"{(await self._clock()):.3f}+0"
+        # Several lines may be of one moment; all of them are over.
+        rows = _numbered(await self._lines(f"-T {last[-1]:.3f}"), last[-1])
+        return rows[-1][1] if rows else f"{last[-1]:.3f}+1"
 
     async def read(
         self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
@@ -35,28 +39,28 @@ class AndroidLogs(Logs):
 
         Raises:
             AppNotFound: The app is not installed, or does not run: its lines cannot be told from others.
-            InvalidArgument: The cursor is none of ours.
+            InvalidArgument: A cursor is none of ours.
         """
         pids = await self._pids(app) if app is not None else None
-        if cursor is None:
-            lines = _before(await self._lines(f"-t {most}", pids), until)
-            return LogPage(lines, _cursor(lines, None) or await self.now(), lost=None)
-        time, seen = _parts(cursor)
-        lines = await self._lines(f"-T {time:.3f}", pids)
-        # The device gives everything from this very moment on again.
-        fresh = [line for line in lines if line.time is None or line.time >= time]
-        same = 0
-        while same < len(fresh) and same < seen and fresh[same].time == time:
-            same += 1
-        fresh = _before(fresh[same:], until)
-        page = fresh[:most]
-        return LogPage(page, _cursor(page, (time, seen)) or cursor, lost=None, more=len(fresh) > most)
+        since = _parts(cursor) if cursor is not None else None
+        end = _parts(until) if until is not None else None
+        if since is None:
+            rows = _numbered(await self._lines(f"-t {most}"), None)
+        else:
+            # The device gives everything of this very moment once more.
+            rows = [
+                row for row in _numbered(await self._lines(f"-T {since[0]:.3f}"), since[0]) if _parts(row[1]) > since
+            ]
+        if end is not None:
+            rows = [row for row in rows if _parts(row[1]) <= end]
+        mine = [row for row in rows if pids is None or row[0].pid in pids]
+        page, more = mine[:most], len(mine) > most
+        at = page[-1][1] if more else rows[-1][1] if rows else cursor or await self.now()
+        return LogPage([line for line, _ in page], at, lost=None, more=more)
 
-    async def _lines(self, words: str, pids: list[int] | None) -> list[LogLine]:
-        wanted = f" --pid={pids[0]}" if pids and len(pids) == 1 else ""
-        done = await self._reach.adb.shell(f"logcat -d -v epoch {words}{wanted}", deadline=DEADLINE, most=MOST)
-        lines = [line for text in done.text.splitlines() if (line := parse_line(text)) is not None]
-        return lines if pids is None else [line for line in lines if line.pid in pids]
+    async def _lines(self, words: str) -> list[LogLine]:
+        done = await self._reach.adb.shell(f"logcat -d -v epoch {words}", deadline=DEADLINE, most=MOST)
+        return [line for text in done.text.splitlines() if (line := parse_line(text)) is not None]
 
     async def _pids(self, app: str) -> list[int]:
         pids = await self._reach.pids(app)
@@ -77,31 +81,21 @@ class AndroidLogs(Logs):
         return float(text) if text.isdigit() else 0.0
 
 
-def _cursor(lines: list[LogLine], before: tuple[float, int] | None) -> str | None:
-    timed = [line.time for line in lines if line.time is not None]
-    if not timed:
-        return None
-    last = timed[-1]
-    seen = sum(1 for time in timed if time == last)
-    if before is not None and before[0] == last:
-        seen += before[1]
-    return f"{last:.3f}+{seen}"
+def _numbered(lines: list[LogLine], since: float | None) -> list[tuple[LogLine, str]]:
+    """Lines with the cursor behind each: its moment, and its number among the lines of that moment.
 
-
-def _before(lines: list[LogLine], until: str | None) -> list[LogLine]:
-    """The lines up to a cursor."""
-    if until is None:
-        return lines
-    time, seen = _parts(until)
-    kept, same = [], 0
+    Lines before `since` are left out: a device may give some.
+    """
+    found: list[tuple[LogLine, str]] = []
+    moment, number = 0.0, 0
     for line in lines:
-        if line.time is not None and line.time > time:
-            break
-        same += line.time == time
-        if same > seen:
-            break
-        kept.append(line)
-    return kept
+        if line.time is None or (since is not None and line.time < since):
+            continue
+        if line.time != moment:
+            moment, number = line.time, 0
+        number += 1
+        found.append((line, f"{moment:.3f}+{number}"))
+    return found
 
 
 def _parts(cursor: str) -> tuple[float, int]:

@@ -22,7 +22,7 @@ class AndroidPerf(Perf):
         self._reach, self._packages = reach, packages
 
     async def memory(self, app: str | None = None) -> Mapping[str, Any]:
-        """See `Perf.memory`: `residentKb`, `proportionalKb` (what ending it would free), and parts where they are told."""
+        """See `Perf.memory`: `residentKb`, `proportionalKb` (what ending it would free), and parts."""
         app, pids = await self._running(app)
         done = await self._reach.run("dumpsys", "meminfo", app, deadline=20.0)
         found = measures.memory(done.text)

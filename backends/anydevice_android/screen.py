@@ -11,6 +11,7 @@ from anydevice.kit import images
 from anydevice_schemas import Rect, Tree
 from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
+from .apps import AndroidApps
 from .dumping import Dumping
 from .guarding import WHOLE, Guard, refuse
 from .reach import Reach
@@ -25,8 +26,8 @@ SEVERAL = "Multiple displays were found"
 class AndroidScreen(Screen):
     """See `Screen`. Points are density-independent pixels: a 160th of an inch."""
 
-    def __init__(self, reach: Reach, dumping: Dumping, guard: Guard) -> None:
-        self._reach, self._dumping, self._guard = reach, dumping, guard
+    def __init__(self, reach: Reach, dumping: Dumping, guard: Guard, apps: AndroidApps) -> None:
+        self._reach, self._dumping, self._guard, self._apps = reach, dumping, guard, apps
         self._display: str | None = None
 
     async def tree(self, scope: TreeScope) -> Tree:
@@ -34,9 +35,11 @@ class AndroidScreen(Screen):
 
         Raises:
             DialogOpen: A dialog has to be answered first.
+            AppCrashed: The app that was opened is gone.
             AnydeviceError: As `Dumping.take`.
         """
         dump, focus, quality = await self._dumping.take()
+        await self._apps.troubled(focus)
         view = await self._reach.view(focus)
         refuse(build(dump, view, WHOLE))
         return build(dump, view, scope, quality)
@@ -75,6 +78,18 @@ class AndroidScreen(Screen):
         await self._reach.focus()
         view = await self._reach.view()
         return Geometry(view.viewport, view.scale)
+
+    async def display(self) -> str | None:
+        """Id of the panel that is on, where the device has several; else None.
+
+        Raises:
+            UpstreamUnavailable: None of them shows anything.
+        """
+        if self._display is None:
+            listed = screens.displays((await self._reach.adb.shell("dumpsys SurfaceFlinger --display-id")).text)
+            if len(listed) > 1:
+                await self._picture()
+        return self._display
 
     async def _picture(self) -> bytes:
         data, before = await self._captured(self._display)

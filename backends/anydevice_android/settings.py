@@ -15,6 +15,8 @@ from .reach import Reach
 ANIMATIONS: Final = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
 TURNS: Final = ("portrait", "landscape-left", "portrait-upside-down", "landscape-right")
 """Orientations by quarter turns from the natural one, for a device whose natural one is upright."""
+LYING: Final = ("landscape-left", "portrait", "landscape-right", "portrait-upside-down")
+"""The same for one whose natural one is lying, as with most tablets."""
 DEMO: Final = "com.android.systemui.demo"
 ON, OFF = "on", "off"
 AIRPLANE_SINCE = 30
@@ -23,7 +25,13 @@ Undo = Callable[[], Awaitable[object]]
 
 
 class AndroidSettings(Settings):
-    """See `Settings`. What it changed it puts back in `clean`, in reverse order."""
+    """See `Settings`. What it changed it puts back in `clean`, in reverse order.
+
+    Attributes:
+        lacking: Areas that this kind of device does not have.
+    """
+
+    lacking: frozenset[str] = frozenset()
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
@@ -42,6 +50,7 @@ class AndroidSettings(Settings):
         }  # fmt: skip
         if area == "permission":
             return await self._permission(app or "", name or "")
+        readers = {name: reader for name, reader in readers.items() if name not in self.lacking}
         if area not in readers:
             raise Unsupported(
                 "Android has no such setting for tools.", operation=f"settings.{area}", alternatives=[*readers]
@@ -63,7 +72,7 @@ class AndroidSettings(Settings):
         if value == "auto":
             await self._put("system", "accelerometer_rotation", "1")
         else:
-            await self._turn("0", str(TURNS.index(value)))
+            await self._turn("0", str((await self._turns()).index(value)))
         return Acted("settings")
 
     async def animations(self, value: str) -> Acted:
@@ -79,7 +88,7 @@ class AndroidSettings(Settings):
         Raises:
             InvalidArgument: It is attached over the network, and `value` is off.
         """
-        if value == OFF and (":" in self._reach.adb.serial or "._adb-tls-connect._tcp" in self._reach.adb.serial):
+        if value == OFF and _by_network(self._reach.adb.serial):
             raise InvalidArgument(
                 "The device is attached over the network; without Wi-Fi it would be lost.",
                 param="value",
@@ -102,23 +111,17 @@ class AndroidSettings(Settings):
                 alternatives=["settings.wifi"],
                 reason=f"cmd connectivity needs API level {AIRPLANE_SINCE}",
             )
-        self._later("airplane", (await self._airplane()).value, self.airplane)
+        before = (await self._airplane()).value
+        if before is None:
+            raise Unsupported(
+                "This device lets no tool switch airplane mode.",
+                operation="settings.airplane",
+                alternatives=["settings.wifi"],
+                reason="it does not tell whether it is on",
+            )
+        self._later("airplane", before, self.airplane)
         await self._do("cmd", "connectivity", "airplane-mode", "enable" if value == ON else "disable")
         return Acted("connectivity")
-
-    async def location(self, value: str) -> Acted:
-        """See `Settings.location`: switching it; a place can be set on emulators only, by their console.
-
-        Raises:
-            Unsupported: A place, on this device.
-        """
-        if value not in (ON, OFF):
-            raise Unsupported(
-                "This device's place cannot be set by tools.", operation="settings.location", alternatives=["on", "off"]
-            )
-        self._later("location", (await self._location()).value, self.location)
-        await self._do("cmd", "location", "set-location-enabled", "true" if value == ON else "false")
-        return Acted("location")
 
     async def text_size(self, value: str) -> Acted:
         """See `Settings.text_size`."""
@@ -170,8 +173,12 @@ class AndroidSettings(Settings):
         if await self._get("system", "accelerometer_rotation") == "1":
             return Setting("auto", (*TURNS, "auto"))
         turn = await self._get("system", "user_rotation")
-        value = TURNS[int(turn)] if turn in ("0", "1", "2", "3") else None
+        value = (await self._turns())[int(turn)] if turn in ("0", "1", "2", "3") else None
         return Setting(value, (*TURNS, "auto"))
+
+    async def _turns(self) -> tuple[str, ...]:
+        screen = await self._reach.screen()
+        return LYING if screen.width > screen.height else TURNS
 
     async def _animations(self) -> Setting:
         scales = [await self._get("global", name) for name in ANIMATIONS]
@@ -233,6 +240,21 @@ class AndroidSettings(Settings):
             raise UpstreamUnavailable(
                 "The device did not take the setting.", upstream=words[0], enable_hint="See details.", said=said[-1000:]
             )
+
+
+class TvSettings(AndroidSettings):
+    """A television's: it is not turned, flies nowhere, and has no status bar."""
+
+    lacking = frozenset({"orientation", "airplane", "status_bar"})
+    orientation = Settings.orientation
+    airplane = Settings.airplane
+    status_bar = Settings.status_bar
+
+
+def _by_network(serial: str) -> bool:
+    """Whether a device is reached over a network that leads through its own Wi-Fi."""
+    host, colon, _ = serial.rpartition(":")
+    return "._adb-tls-connect._tcp" in serial or (bool(colon) and host not in ("127.0.0.1", "localhost", "::1"))
 
 
 def _full(name: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anydevice.driver import Acted, Touch
 from anydevice_schemas import Point
 from anydevice_schemas.errors import AnydeviceError, PermissionMissing, Unsupported
 
+from .automation import Automation
+from .fingers import move
 from .reach import Reach
 
 BETWEEN = 0.08
@@ -19,8 +23,8 @@ START = 10.0
 class AndroidTouch(Touch):
     """See `Touch`."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, reach: Reach, automation: Automation | None = None) -> None:
+        self._reach, self._automation = reach, automation
 
     async def tap(self, point: Point, *, count: int = 1) -> Acted:
         """See `Touch.tap`."""
@@ -55,6 +59,10 @@ class AndroidTouch(Touch):
         x, y, to_x, to_y = await self._reach.pixels(start, end)
         await self._do(f"input draganddrop {x} {y} {to_x} {to_y} {round(seconds * 1000)}", hold + seconds)
         return Acted("touch", data={"heldSeconds": "the device's long-press time"})
+
+    async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> Acted:
+        """See `Touch.multi_touch`; errors as `fingers.move`."""
+        return await move(self._reach, self._automation, fingers, seconds)
 
     async def _swipe(self, start: Point, end: Point, seconds: float) -> Acted:
         numbers = await self._reach.pixels(start, end)

@@ -17,6 +17,8 @@ from .reading.dump import Box, Dump, DumpWindow, bounds
 APPLICATION, INPUT_METHOD, SYSTEM = "TYPE_APPLICATION", "TYPE_INPUT_METHOD", "TYPE_SYSTEM"
 INPUT_AREA: Final = "android:id/inputArea"
 """Part of an input method's window that is the keyboard; the window itself may be as large as the screen."""
+BAND: Final = 64
+"""Pixels of the height of the screen that are looked through together for what lies over what."""
 KEPT: Final = INTERACTIVE | {"heading", "dialog", "keyboard", "window", "application"}
 """Roles that an interactive tree keeps."""
 
@@ -177,7 +179,8 @@ class _Builder:
             value = text or inner.first_text(at)
             node.value = self._short(value) if value is not None else None
         elif text and said and text != said:
-            node.description = self._short(said)
+            # A description beside a text is what a person hears it called; the text is what it shows.
+            name, node.value = said, self._short(text)
         if not name and role in _NAMED_BY_CHILD:
             name = inner.first_text(at) or ""
         node.name = self._short(name)
@@ -185,16 +188,20 @@ class _Builder:
     def _cover(self, boxes: list[tuple[int, Box]], covers: list[Box], blocked: bool) -> None:
         """Marks what does not get the input at its middle: something that takes input lies over it there."""
         nodes = self.tree.nodes
-        for place, (index, box) in enumerate(boxes):
-            node = nodes[index]
+        last = self.screen[3] // BAND
+        over: dict[int, list[tuple[int, Box]]] = {}  # what is later in a window lies over what is earlier
+        for index, box in reversed(boxes):
             x, y = _middle(box, self.screen)
-            if blocked or any(_holds(cover, x, y) for cover in covers):
-                node.hittable = False
-                continue
-            for later, other in boxes[place + 1 :]:
-                if _holds(other, x, y) and not self._inside(later, index):
-                    node.hittable = False
-                    break
+            hidden = blocked or any(_holds(cover, x, y) for cover in covers)
+            if not hidden:
+                for later, (left, top, right, bottom) in over.get(int(y) // BAND, ()):
+                    if left <= x < right and top <= y < bottom and not self._inside(later, index):
+                        hidden = True
+                        break
+            if hidden:
+                nodes[index].hittable = False
+            for band in range(max(0, box[1] // BAND), min(last, box[3] // BAND) + 1):
+                over.setdefault(band, []).append((index, box))
 
     def _inside(self, index: int, ancestor: int) -> bool:
         nodes = self.tree.nodes
@@ -261,6 +268,8 @@ def _role(class_name: str, above: str, clickable: bool, checkable: bool, passwor
         return "listitem" if above == "list" else "gridcell"
     if above == "tablist" and role in ("generic", "text"):
         return "tab"
+    if above == "toolbar" and role == "text":
+        return "heading"
     if clickable:
         return {"generic": "clickable", "image": "button"}.get(role, role)
     return role

@@ -15,7 +15,6 @@ from anydevice.driver import Acted, App, Apps, OpenRequest
 from anydevice.kit import pids
 from anydevice_schemas.errors import (
     ActionUnverified,
-    AnydeviceError,
     AppNotFound,
     AppNotRunning,
     CallTimeout,
@@ -25,7 +24,9 @@ from anydevice_schemas.errors import (
 from . import watching
 from .entries import Entries, Entry
 from .live import Live, Lives
+from .naming import told_id
 from .opening import Launch, Opening, find, near
+from .questions import question
 from .running import Running, shows
 from .x11 import Window
 
@@ -61,7 +62,7 @@ class LinuxApps(Apps):
         for id in [*running, *installed]:
             entry, own = entries.get(id), running.get(id, [])
             name = entry.name if entry is not None else id
-            data: dict[str, Any] = {"windows": [window.id for window in own], "titles": [w.title for w in own]}
+            data: dict[str, Any] = {"windows": [told_id(window) for window in own], "titles": [w.title for w in own]}
             pid = next((window.pid for window in own if window.pid is not None), None)
             if pid is not None:
                 data["pid"] = pid
@@ -137,6 +138,23 @@ class LinuxApps(Apps):
         self._running.closed(id)
         return Acted("kill" if force else "close", (), True, {"app": id})
 
+    async def meant(self, app: str | None) -> str | None:
+        """Id of an app by id or name; of None, the one opened last or in front. None where nothing is open.
+
+        Raises:
+            AppNotFound: No such app is known.
+        """
+        return await self._meant(await self._lives.get(), await self.entries(), app)
+
+    async def pids(self, app: str | None) -> set[int]:
+        """Processes of an app (by its id; None = of all) that own windows or were started here; not their children."""
+        live = await self._lives.get()
+        entries = await self.entries()
+        windows = [window for window in await live.windows.list() if window.pid is not None]
+        found = {w.pid for w in windows if w.pid is not None and app in (None, self._running.app_of(w, entries))}
+        started = {one.child.pid for one in self._running.started if one.child.code is None and app in (None, one.app)}
+        return {*started, *found}
+
     async def state(self) -> Mapping[str, Any]:
         """See `Apps.state`.
 
@@ -154,7 +172,7 @@ class LinuxApps(Apps):
         if front is None:
             raise AppNotRunning("No app is open on this desktop.", hint="Call open with an app.", app=None)
         id = self._running.app_of(front, entries)
-        state: dict[str, Any] = {"app": id, "title": front.title, "location": id, "window": front.id}
+        state: dict[str, Any] = {"app": id, "title": front.title, "location": id, "window": told_id(front)}
         if front.pid is not None:
             state["pid"] = front.pid
         try:
@@ -211,13 +229,8 @@ class LinuxApps(Apps):
             except AppNotFound:
                 continue  # it went with another one
             if closing.asks is not None:
-                try:
-                    asked = await live.a11y.alerts.get()
-                except AnydeviceError:
-                    asked = None
-                if asked is not None:
-                    raise _asks(asked.kind, asked.text, asked.buttons)
-                raise _asks("dialog", closing.asks.title, [])
+                asked = await question(live, closing.asks)
+                raise _asks(asked["dialog"], asked["text"], asked["buttons"])
 
     async def _kill(self, processes: Mapping[int, str | None]) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):

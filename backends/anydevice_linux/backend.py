@@ -13,6 +13,7 @@ import anyio.to_thread
 import structlog
 
 from anydevice.driver import Backend, Check, Environment, HostServices
+from anydevice.kit import encoders
 from anydevice_schemas import Device
 from anydevice_schemas.errors import AnydeviceError, DeviceNotFound
 
@@ -20,9 +21,12 @@ from . import parts, practicing
 from .defined import Defined
 from .desktop import LIMIT, SIZE, Desktop, Plan
 from .driver import LinuxDriver
+from .preferences import Hosted
 from .record import end_all, read_all
 from .running import Running
-from .seats import PLATFORM, Sight, look, spoken_to
+from .seats import PLATFORM, Seat, Sight, look, spoken_to
+from .wayland.sight import has_display
+from .wayland.sight import look as look_wayland
 
 log = structlog.get_logger("anydevice.linux")
 
@@ -44,20 +48,21 @@ class LinuxBackend(Backend):
         self._desktops: dict[str, Desktop] = {}
         self._sights: dict[str, Sight] = {}
         self._running: dict[str, Running] = {}
+        self._hosted: dict[str, Hosted] = {}
         self._swept = False
         self._sweeping = anyio.Lock()
 
     async def devices(self, env: Environment) -> Sequence[Device]:
-        """See `Backend.devices`: every virtual desktop, and the display of the caller."""
+        """See `Backend.devices`: every virtual desktop, and the display and session of the caller."""
         if not sys.platform.startswith("linux"):
             return []
         await self._sweep_once()
         await self._plan()
         rows = [desktop.device() for desktop in self._desktops.values()]
-        sight = await look(env.variables)
-        if sight is not None and not any(self._shows(desktop, sight) for desktop in self._desktops.values()):
-            self._sights[sight.id] = sight
-            rows.append(sight.device())
+        for sight in await self._sights_of(env):
+            if not any(self._shows(desktop, sight) for desktop in self._desktops.values()):
+                self._sights[sight.id] = sight
+                rows.append(sight.device())
         return rows
 
     async def connect(self, device: Device, env: Environment) -> LinuxDriver:
@@ -67,7 +72,7 @@ class LinuxBackend(Backend):
             DeviceNotFound: No such desktop is known any more.
         """
         await self._plan()
-        running = self._running.setdefault(device.id, Running())
+        running = self._running_of(device.id)
         desktop = self._desktops.get(device.id)
         if desktop is not None:
             return LinuxDriver(device, running, desktop=desktop)
@@ -80,7 +85,8 @@ class LinuxBackend(Backend):
                 unusable=[],
                 nearest=sorted({*self._desktops, *self._sights}),
             )
-        return LinuxDriver(device, running, seat=sight.seat)
+        hosted = await self._look_at(sight.seat) if sight.seat is not None else None
+        return LinuxDriver(device, running, seat=sight.seat, hosted=hosted)
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
@@ -90,10 +96,13 @@ class LinuxBackend(Backend):
         able = await anyio.to_thread.run_sync(practicing.runs_here)
         fix = "" if able else "Debian and Ubuntu: apt install python3-gi gir1.2-gtk-3.0."
         checks.append(Check("practice app", able, "installed" if able else "the system's Python has no GTK", fix))
-        sight = await look(env.variables)
-        if sight is not None:
+        makers = await anyio.to_thread.run_sync(encoders.candidates)
+        fix = "" if makers else encoders.INSTALL
+        checks.append(Check("video encoder", bool(makers), "installed" if makers else "record has none", fix))
+        for sight in await self._sights_of(env):
             checks.append(Check(sight.name, sight.seat is not None, sight.reason or "reached", sight.fix))
-        if sight is not None and sight.seat is not None:
+            if sight.seat is None:
+                continue
             on = await spoken_to(sight.seat.bus)
             detail = {True: "on", False: "off: some programs stay silent", None: "no accessibility bus"}[on]
             fix = "" if on else "Install at-spi2-core." if on is None else ACCESSIBILITY_ON
@@ -102,7 +111,7 @@ class LinuxBackend(Backend):
 
     async def hand_over(self) -> Mapping[str, Any] | None:
         """See `Backend.hand_over`: desktops that run go on running, with their programs."""
-        states = [await desktop.hand_over() for desktop in self._desktops.values()]
+        states = [await desktop.hand_over(self._running_of(id).output) for id, desktop in self._desktops.items()]
         rows = [state for state in states if state is not None]
         return {"desktops": rows} if rows else None
 
@@ -116,7 +125,7 @@ class LinuxBackend(Backend):
                 plan = Plan(row["id"], row["name"], tuple(row["size"]))
                 desktop = self._desktops[row["id"]] = Desktop(plan, self.host.data_dir, self.host.run_dir)
             try:
-                await desktop.take_up(row)
+                await desktop.take_up(row, self._running_of(row["id"]).output)
             except (AnydeviceError, ChildProcessError) as error:
                 log.warning("desktop_not_taken_up", device=row["id"], reason=type(error).__name__)
 
@@ -138,6 +147,29 @@ class LinuxBackend(Backend):
         return self._desktops.get(id)
 
     # --- inside ------------------------------------------------------------------------------------------
+
+    async def _sights_of(self, env: Environment) -> list[Sight]:
+        """The desktops that a caller's environment names: an X display, a Wayland session, or both.
+
+        The X display of a Wayland session (Xwayland) is none of its own: it shows X programs, and none of the others.
+        """
+        session = await look_wayland(env.variables)
+        if session is not None and session.seat is not None and await has_display(session.seat, env.variables):
+            return [session]
+        found = [await look(env.variables), session]
+        return [one for one in found if one is not None]
+
+    def _running_of(self, id: str) -> Running:
+        """What runs on a desktop, which outlives the drivers of it."""
+        return self._running.setdefault(id, Running())
+
+    async def _look_at(self, seat: Seat) -> Hosted:
+        """How a desktop looks that somebody else started; what was changed there is remembered over its drivers."""
+        hosted = self._hosted.get(seat.id)
+        if hosted is None or hosted.seat.mark != seat.mark:
+            hosted = self._hosted[seat.id] = Hosted(seat)
+        await hosted.look()
+        return hosted
 
     async def _sweep_once(self) -> None:
         """Ends what a process before us left running, by its records."""

@@ -26,6 +26,8 @@ from . import watching
 from .a11y.keys import parse
 from .apps import LinuxApps
 from .live import Live, Lives
+from .naming import told_id
+from .x11.windows import gone
 
 GTK3: Final = "gtk"
 """What GTK 3 calls itself."""
@@ -40,14 +42,24 @@ class LinuxScreen(Screen):
         self._lives, self._apps = lives, apps
 
     async def tree(self, scope: TreeScope) -> Tree:
-        """See `Screen.tree`: the application in front.
+        """See `Screen.tree`: the application in front, a window, or all of the desktop.
 
         Raises:
+            AppNotFound: The window is gone.
             DialogOpen: A dialog blocks it.
             AppCrashed, AppNotRunning: The app that was opened last is gone.
         """
-        live = await self._ready()
-        return await live.a11y.tree(scope)
+        if scope.root is not None or (scope.reach == "app" and scope.window is None):
+            return await (await self._ready()).a11y.tree(scope)
+        live = await self._lives.get()
+        await watching.guard(live)
+        window = None
+        if scope.window is not None:
+            found = [one for one in await live.windows.list() if told_id(one) == scope.window]
+            if not found:
+                raise gone()
+            window = found[0]
+        return await live.a11y.tree(scope, reach="all", window=window)
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:
         """See `Screen.image`. There is no more of a desktop than is on screen.

@@ -35,11 +35,11 @@ class Defined:
         Raises:
             InvalidArgument: The name cannot be used, or the file cannot be read.
         """
-        if NAME.fullmatch(plan.id) is None or plan.id.startswith("display-"):
+        if NAME.fullmatch(plan.id) is None or plan.id.startswith(("display-", "wayland-")):
             raise InvalidArgument(
                 "A desktop cannot have this name.",
                 param="name",
-                expected="up to 64 letters, digits, . _ -, not beginning with display-",
+                expected="up to 64 letters, digits, . _ -, not beginning with display- or wayland-",
             )
         rest = [other for other in self._writable() if other.id != plan.id]
         self._write([*rest, plan])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from anydevice_schemas import Device
 from anydevice_schemas.errors import DeviceNotReady
 
 from . import parts, practicing
+from .output import Output
+from .preferences import Manager
 from .record import PREFIX, Record, end_all
 from .seats import BACKEND, PLATFORM, Seat, base_environment
 
@@ -32,6 +35,8 @@ OF_THE_DESKTOP = {
     "QT_ACCESSIBILITY": "1", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
 }  # fmt: skip
 """Variables of every program on a virtual desktop: X11 toolkits, no GPU, no settings daemon, accessibility on."""
+OUTPUT = "output.json"
+"""What programs wrote, in the runtime folder while the daemon is replaced."""
 SERVERS = ("X server", "session bus", "window manager")
 """Its parts, in the order they are started."""
 
@@ -56,6 +61,7 @@ class Desktop:
         self._children: dict[str, processes.Child] = {}
         self._programs: list[processes.Child] = []
         self._changing = anyio.Lock()
+        self._preferences: Manager | None = None
         self.seat: Seat | None = None
 
     @property
@@ -102,6 +108,16 @@ class Desktop:
             )
         return self.seat
 
+    def preferences(self) -> Manager:
+        """What programs on it are told about how to look.
+
+        Raises:
+            DeviceNotReady: It does not run.
+        """
+        self.running()
+        assert self._preferences is not None
+        return self._preferences
+
     async def boot(self, *, deadline: float) -> bool:
         """Starts it and returns once programs can be started on it; False when it ran already.
 
@@ -139,15 +155,18 @@ class Desktop:
                     )
             return True
 
-    async def launch(self, argv: Sequence[str], cwd: str | None = None) -> processes.Child:
-        """Starts a program on it, which ends with it at the latest.
+    async def launch(
+        self, argv: Sequence[str], cwd: str | None = None, *, sink: Callable[[bytes], None] | None = None
+    ) -> processes.Child:
+        """Starts a program on it, which ends with it at the latest; `sink` is given what it writes.
 
         Raises:
             DeviceNotReady: It does not run.
             ToolMissing: There is no such program.
         """
         seat = self.running()
-        child = await processes.start(argv, env=seat.env, cwd=cwd or seat.cwd)
+        out = subprocess.DEVNULL if sink is None else subprocess.STDOUT
+        child = await processes.start(argv, env=seat.env, cwd=cwd or seat.cwd, stdout=out, sink=sink)
         for ended in [one for one in self._programs if one.code is not None]:
             if not pids.group_alive(ended.pid):
                 self._programs.remove(ended)
@@ -157,10 +176,14 @@ class Desktop:
 
     # --- handing over --------------------------------------------------------------------------------------
 
-    async def hand_over(self) -> Mapping[str, Any] | None:
-        """What the next program in this process needs to go on with it; None when it does not run."""
+    async def hand_over(self, output: Output) -> Mapping[str, Any] | None:
+        """What the next program in this process needs to go on with it; None when it does not run.
+
+        `output` is what its programs wrote; it is written down in the runtime folder.
+        """
         if not self.alive or self.seat is None or self._record is None:
             return None
+        await anyio.to_thread.run_sync(output.save, Path(self._record.runtime) / OUTPUT)
         return {
             "id": self.plan.id,
             "name": self.plan.name,
@@ -170,9 +193,10 @@ class Desktop:
             "runtime": self._record.runtime,
             "servers": {role: processes.hand_over(child) for role, child in self._children.items()},
             "programs": [processes.hand_over(child) for child in self._programs if child.code is None],
+            "preferences": dict(self._preferences.changed) if self._preferences is not None else {},
         }
 
-    async def take_up(self, state: Mapping[str, Any]) -> None:
+    async def take_up(self, state: Mapping[str, Any], output: Output) -> None:
         """Goes on with what `hand_over` told.
 
         Raises:
@@ -189,10 +213,15 @@ class Desktop:
         except ChildProcessError:
             await self._end()
             raise
+        await anyio.to_thread.run_sync(output.load, Path(state["runtime"]) / OUTPUT)
         for told in state["programs"]:
+            ring = output.of(told["pid"])
             with suppress(ChildProcessError):  # a program may have ended meanwhile
-                self._programs.append(processes.adopt(told))
-        self.seat = self._seat_at(Path(state["runtime"]), state["display"], state["bus"])
+                self._programs.append(processes.adopt(told, output.sink(ring) if ring is not None else None))
+        seat = self._seat_at(Path(state["runtime"]), state["display"], state["bus"])
+        self._preferences = Manager(seat)
+        await self._preferences.open(state.get("preferences", {}))
+        self.seat = seat
 
     # --- inside --------------------------------------------------------------------------------------------
 
@@ -210,7 +239,10 @@ class Desktop:
         self._children["window manager"] = await parts.start_window_manager(env)
         await parts.start_accessibility(bus, end)
         await parts.managed(display, str(authority), self.plan.id, end)
-        self.seat = self._seat_at(runtime, display, bus)
+        seat = self._seat_at(runtime, display, bus)
+        self._preferences = Manager(seat)
+        await self._preferences.open()
+        self.seat = seat
         log.info("desktop_booted", device=self.plan.id, display=display)
 
     def _furnish(self, runtime: Path) -> None:
@@ -248,6 +280,9 @@ class Desktop:
             await processes.stop(child, grace=1.0)
         self._programs.clear()
         self.seat = None
+        if self._preferences is not None:
+            await self._preferences.aclose()
+            self._preferences = None
         servers, self._children = self._children, {}
         for role in reversed(SERVERS):
             if role in servers:

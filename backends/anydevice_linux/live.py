@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import anyio
 
-from anydevice_schemas import Point, Rect
+from anydevice.driver import Keys, Pointer
+from anydevice_schemas import Node, Point, Rect
 from anydevice_schemas.errors import AnydeviceError, UpstreamUnavailable
 
 from .a11y import coords
 from .a11y.hands import Hands
 from .a11y.session import A11y
+from .faces import Arranger, Closable, Display, Pictures, WindowsOf
 from .seats import Seat
-from .x11 import Shots, Windows, XDisplay, XKeys, XPointer
+from .wayland.clipboard import WClipboard
+from .wayland.opening import connect
+from .x11 import Clipboard, Shots, Windows, XDisplay, XKeys, XPointer
 from .x11.arranging import Arranging
 
 AGAIN = 5.0
 """Seconds until accessibility that is missing is looked for once more."""
+
+
+class Board(Protocol):
+    """A clipboard, whichever display it is of."""
+
+    @property
+    def lost(self) -> bool: ...
+    async def write_text(self, text: str) -> None: ...
+    async def write_png(self, data: bytes) -> None: ...
+    async def write_files(self, paths: Sequence[Path]) -> None: ...
+    async def kinds(self) -> list[str]: ...
+    async def read_text(self) -> str | None: ...
+    async def read_png(self) -> bytes | None: ...
+    async def read_files(self) -> list[str] | None: ...
+    async def clear(self) -> None: ...
+    async def aclose(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -28,13 +49,16 @@ class Live:
     """Everything that speaks to a running desktop."""
 
     seat: Seat
-    display: XDisplay
-    windows: Windows
-    arranging: Arranging
-    shots: Shots
-    pointer: XPointer
-    keys: XKeys
+    display: Display
+    windows: WindowsOf
+    arranging: Arranger
+    shots: Pictures
+    pointer: Pointer
+    keys: Keys
     screen: Rect
+    board: Callable[[], Awaitable[Board]] | None = None
+    focusing: Callable[[Callable[[], Awaitable[Node | None]]], None] = lambda _: None
+    besides: Closable | None = None
     access: A11y | None = None
     missing: UpstreamUnavailable | None = None
 
@@ -50,9 +74,17 @@ class Live:
             raise self.missing
         return self.access
 
+    async def fit(self) -> None:
+        """Learns of screens that came, went or changed, where that happens."""
+        if self.seat.socket:
+            with suppress(UpstreamUnavailable):  # all are off: what they showed last is as good as anything
+                self.screen = (await self.shots.geometry()).viewport
+            if self.access is not None:
+                self.access.screen = self.screen
+
     async def aclose(self) -> None:
         """Lets go of the desktop; nothing on it changes."""
-        for part in (self.access, self.shots, self.display):
+        for part in (self.access, self.shots, self.besides, self.display):
             if part is not None:
                 with suppress(AnydeviceError, OSError):
                     await part.aclose()
@@ -84,6 +116,7 @@ class Lives:
         seat = self._seat()
         live = self._live
         if live is not None and live.seat.mark == seat.mark and not live.display.lost and not self._due(live):
+            await live.fit()
             return live
         async with self._opening:
             live = self._live
@@ -124,6 +157,26 @@ class Lives:
 
 
 async def _open(seat: Seat) -> Live:
+    return await (_open_wayland(seat) if seat.socket else _open_x11(seat))
+
+
+async def _open_wayland(seat: Seat) -> Live:
+    parts = await connect(seat.socket, seat.ipc)
+    try:
+        live = Live(
+            seat, parts.compositor, parts.windows, parts.arranging, parts.shots, parts.pointer, parts.keys, parts.screen
+        )
+        live.board = lambda: WClipboard.open(seat.socket)
+        live.focusing, live.besides = parts.keys.told_by, parts.windows.ipc
+        await _add_accessibility(live)
+        return live
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await parts.compositor.aclose()
+        raise
+
+
+async def _open_x11(seat: Seat) -> Live:
     display = await XDisplay.open(seat.display, seat.xauthority)
     try:
         windows = Windows(display)
@@ -131,6 +184,8 @@ async def _open(seat: Seat) -> Live:
         screen = (await shots.geometry()).viewport
         pointer, keys = XPointer(display), XKeys(display)
         live = Live(seat, display, windows, Arranging(windows), shots, pointer, keys, screen)
+        live.focusing = keys.told_by
+        live.board = lambda: Clipboard.open(seat.display, seat.xauthority)
         await _add_accessibility(live)
         return live
     except BaseException:
@@ -142,19 +197,20 @@ async def _open(seat: Seat) -> Live:
 async def _add_accessibility(live: Live) -> None:
     """Connects accessibility; pointer, keys and pictures work without, so its absence is no error yet."""
     try:
-        access = await A11y.open(live.seat.bus, live.windows, screen=live.screen)
+        wayland = bool(live.seat.socket)
+        access = await A11y.open(live.seat.bus, live.windows, screen=live.screen, wayland=wayland)
     except UpstreamUnavailable as error:
         live.missing = error
         return
     live.access, live.missing = access, None
-    live.keys = XKeys(live.display, access.focused)
+    live.focusing(access.focused)
     access.hands = _Hands(live.arranging, live.pointer, live.keys)
 
 
 class _Hands(Hands):
     """Pointer and keyboard, lent to accessibility."""
 
-    def __init__(self, arranging: Arranging, pointer: XPointer, keys: XKeys) -> None:
+    def __init__(self, arranging: Arranger, pointer: Pointer, keys: Keys) -> None:
         self._arranging, self._pointer, self._keys = arranging, pointer, keys
 
     async def click(self, point: Point) -> None:

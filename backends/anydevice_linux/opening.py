@@ -14,10 +14,19 @@ import anyio
 
 from anydevice.driver import Acted
 from anydevice.kit import processes
-from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotFound, CallTimeout, Refused, Unsupported
+from anydevice_schemas.errors import (
+    AmbiguousElement,
+    AnydeviceError,
+    AppCrashed,
+    AppNotFound,
+    CallTimeout,
+    Refused,
+    Unsupported,
+)
 
 from .entries import Entry
 from .live import Live
+from .naming import told_id
 from .running import Running, group_of, shows
 from .x11 import Window
 
@@ -28,6 +37,8 @@ REGISTERED: Final = 3.0
 """Seconds a window may be there before the application has told accessibility of itself; some never do."""
 HANDED: Final = 5.0
 """Seconds a second start may take to bring up a window of the instance it handed over to."""
+CANDIDATES: Final = 20
+"""Apps of one name that an error lists."""
 
 Launch = Callable[[Sequence[str], str | None], Awaitable[processes.Child]]
 """Starts a program on the desktop: command line and working directory."""
@@ -37,7 +48,8 @@ def find(word: str, entries: Mapping[str, Entry]) -> Entry:
     """The application somebody means: by id, by path, or by its name.
 
     Raises:
-        AppNotFound: There is none, or several have this name.
+        AppNotFound: There is none.
+        AmbiguousElement: Several have this name.
         Refused: It is a program that nobody installed as an app.
     """
     if word.startswith("/"):
@@ -45,9 +57,11 @@ def find(word: str, entries: Mapping[str, Entry]) -> Entry:
         known = next((entry for entry in entries.values() if entry.path == word), None)
         if known is not None:
             return known
-        for entry in entries.values():
-            if entry.program and word == shutil.which(entry.program):
-                return entry
+        found = [entry for entry in entries.values() if entry.program and word == shutil.which(entry.program)]
+        # Of several with one program, the one that adds no words of its own (such as --preferences) is the program.
+        plainly = [entry for entry in found if all(part.startswith("%") for part in entry.words[1:])]
+        if found:
+            return _only(plainly if len(plainly) == 1 else found)
         if path.is_file() and os.access(path, os.X_OK):
             raise Refused(
                 "This program is not an installed app.",
@@ -68,16 +82,32 @@ def find(word: str, entries: Mapping[str, Entry]) -> Entry:
         lambda entry: entry.id.casefold().rpartition(".")[2] == folded,
         lambda entry: entry.program.casefold() == folded and entry.shown,
     )
+    several: list[Entry] = []
     for way in ways:
         found = [entry for entry in entries.values() if way(entry)]
         if len(found) == 1:
             return found[0]
+        several = several or found
+    if several:
+        return _only(several)
     raise AppNotFound(
         "No installed app has this name.",
         hint="Call apps for what is installed.",
         nearest_matches=near(plain, entries),
         looked_for=word[:256],
     )
+
+
+def _only(found: Sequence[Entry]) -> Entry:
+    """The one application that was found, at least one."""
+    if len(found) > 1:
+        raise AmbiguousElement(
+            "Several apps have this name.",
+            hint="Repeat the call with the id of one of details.candidates as app.",
+            candidates=[{"app": entry.id, "name": entry.name} for entry in found[:CANDIDATES]],
+            matches=len(found),
+        )
+    return found[0]
 
 
 def near(word: str, entries: Mapping[str, Entry], most: int = 5) -> list[dict[str, str]]:
@@ -132,7 +162,7 @@ class Opening:
             "location": entry.id,
             "title": window.title,
             "pid": window.pid,
-            "window": window.id,
+            "window": told_id(window),
             "accessible": known,
         }
         if handed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from anydevice.driver import Acted, Power
 from anydevice_schemas.errors import Unsupported
 
@@ -13,8 +15,15 @@ from .running import Running
 class LinuxPower(Power):
     """The processes of a virtual desktop. A display that somebody else started is not ours to start or stop."""
 
-    def __init__(self, desktop: Desktop | None, running: Running, lives: Lives) -> None:
-        self._desktop, self._running, self._lives = desktop, running, lives
+    def __init__(
+        self,
+        desktop: Desktop | None,
+        running: Running,
+        lives: Lives,
+        before: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`before` is called before the desktop is ended: what runs on it is finished while it is there."""
+        self._desktop, self._running, self._lives, self._before = desktop, running, lives, before
 
     async def boot(self, *, headless: bool | None, deadline: float) -> Acted:
         """See `Power.boot`. It has no window, whatever `headless` says.
@@ -33,7 +42,7 @@ class LinuxPower(Power):
             )
         started = await desktop.boot(deadline=deadline)
         if started:
-            self._running.opened = None
+            self._running.ended()
         seat = desktop.running()
         data = {"display": seat.display, "size": list(desktop.plan.size), "headless": True}
         return Acted("launch", (), True, data if started else {**data, "already_running": True})
@@ -46,10 +55,10 @@ class LinuxPower(Power):
             DeviceNotReady: A process of it cannot be ended.
         """
         desktop = self._own()
+        await self._before()
         await self._lives.aclose()
         stopped = await desktop.shutdown()
-        self._running.opened = None
-        self._running.started.clear()
+        self._running.ended()
         return Acted("end", (), True, {} if stopped else {"already_down": True})
 
     def _own(self) -> Desktop:

@@ -76,17 +76,21 @@ def read_all(folder: Path) -> list[Record]:
 
 
 def processes_of(runtime: str) -> dict[int, str]:
-    """Every process on the desktop of a runtime folder: pid and start time. Blocks for a moment.
+    """Every process on the desktop of a runtime folder, as `processes_with`."""
+    return processes_with(f"XDG_RUNTIME_DIR={runtime}")
 
-    They are told by their environment, which a process keeps from its start: also what lost its parent and left its
-    group is found.
+
+def processes_with(entry: str) -> dict[int, str]:
+    """Every process with an entry (`NAME=value`) in its environment: pid and start time. Blocks for a moment.
+
+    A process keeps the environment it was started with: also what lost its parent and left its group is found.
     """
-    wanted = f"XDG_RUNTIME_DIR={runtime}".encode()
+    wanted = entry.encode()
     found = {}
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
+    for folder in os.scandir("/proc"):
+        if not folder.name.isdigit():
             continue
-        pid = int(entry.name)
+        pid = int(folder.name)
         try:
             at = pids.started(pid)
             environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -107,8 +111,20 @@ async def end_all(runtime: str, first: Callable[[], None] | None = None, *, grac
     """
     if first is not None:
         first()
+    return await end_with(f"XDG_RUNTIME_DIR={runtime}", grace=grace)
+
+
+async def end_with(entry: str, *, grace: float = GRACE) -> bool:
+    """Ends every process with an entry (`NAME=value`) in its environment; returns whether none is left.
+
+    Args:
+        entry: As `processes_with` takes it.
+        grace: Seconds between TERM and KILL.
+    """
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, grace)):
-        left = await anyio.to_thread.run_sync(processes_of, runtime)
+        left = await anyio.to_thread.run_sync(processes_with, entry)
+        if not left:
+            return True
         for pid, at in left.items():
             _send(pid, at, signal.SIGCONT)
             _send(pid, at, number)
@@ -116,9 +132,7 @@ async def end_all(runtime: str, first: Callable[[], None] | None = None, *, grac
         while left and anyio.current_time() < end:
             await anyio.sleep(STEP)
             left = {pid: at for pid, at in left.items() if pids.started(pid) == at}
-        if not await anyio.to_thread.run_sync(processes_of, runtime):
-            return True
-    return False
+    return not await anyio.to_thread.run_sync(processes_with, entry)
 
 
 def _send(pid: int, at: str, number: signal.Signals) -> None:

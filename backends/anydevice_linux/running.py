@@ -11,6 +11,7 @@ from anydevice.kit import pids, processes
 from anydevice_schemas.errors import AnydeviceError, AppCrashed, AppNotRunning
 
 from .entries import Entry
+from .output import Output
 from .x11 import Window
 
 INTERPRETERS = ("python", "perl", "ruby", "node", "bash", "sh", "gjs", "java")
@@ -47,6 +48,13 @@ class Running:
     def __init__(self) -> None:
         self.started: list[Started] = []
         self.opened: Opened | None = None
+        self.output = Output()
+
+    def ended(self) -> None:
+        """The desktop ended, and everything on it."""
+        self.opened = None
+        self.started.clear()
+        self.output.clear()
 
     def note(self, app: str, child: processes.Child) -> None:
         """A program was started."""
@@ -54,6 +62,9 @@ class Running:
         keep = self.opened.pid if self.opened is not None else None
         self.started = [one for one in self.started if one not in ended or one.child.pid == keep]
         self.started.append(Started(app, child))
+        ring = self.output.of(child.pid)
+        if ring is not None:
+            ring.app = app
 
     def open(self, app: str, pid: int | None) -> None:
         """An application is up, and the one that is meant from now on."""

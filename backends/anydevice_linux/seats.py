@@ -18,7 +18,9 @@ from .a11y.bus import Link, Lost, Trouble, get
 from .x11.display import XDisplay
 
 BACKEND = PLATFORM = "linux"
-CALL_VARIABLES = ("DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS")
+CALL_VARIABLES = (
+    "DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SWAYSOCK",
+)  # fmt: skip
 """What a caller's environment says of its desktop."""
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR")
 """What programs on a desktop get of the environment this process runs in."""
@@ -40,6 +42,9 @@ class Seat:
         env: The whole environment of programs on it.
         cwd: Working directory of programs on it.
         mark: Changes whenever the desktop was started anew.
+        socket: Path of the compositor's socket, for a Wayland session; it has no X display then.
+        ipc: Path of sway's own socket; empty under other compositors.
+        lacks: Operations the session does not offer, with the reason.
     """
 
     id: str
@@ -49,6 +54,9 @@ class Seat:
     env: Mapping[str, str] = field(repr=False)
     cwd: str
     mark: str = ""
+    socket: str = ""
+    ipc: str = ""
+    lacks: Mapping[str, str] = field(default_factory=dict)
 
 
 async def spoken_to(bus: str) -> bool | None:
@@ -120,7 +128,7 @@ async def look(variables: Mapping[str, str]) -> Sight | None:
         fix = "Start the display, or call with XAUTHORITY of the user it belongs to."
         return Sight(id, name, None, f"The X display cannot be reached: {reason}", fix)
     await opened.aclose()
-    bus = await anyio.to_thread.run_sync(_session_bus, variables)
+    bus = await anyio.to_thread.run_sync(session_bus, variables)
     if bus is None:
         fix = "Call with DBUS_SESSION_BUS_ADDRESS of that desktop, or start it under dbus-run-session."
         return Sight(id, name, None, "No session bus is known for this display.", fix)
@@ -141,7 +149,8 @@ async def look(variables: Mapping[str, str]) -> Sight | None:
     return Sight(id, name, Seat(id, f":{match[1]}", xauthority, bus, env, home, mark=bus))
 
 
-def _session_bus(variables: Mapping[str, str]) -> str | None:
+def session_bus(variables: Mapping[str, str]) -> str | None:
+    """Address of the session bus a caller's environment names, or of the user's own. Blocks for a moment."""
     told = variables.get("DBUS_SESSION_BUS_ADDRESS")
     if told:
         return told

@@ -21,6 +21,8 @@ from .x11 import Window
 
 ASKING = "alert"
 """Kind of a dialog that has to be answered first. Others (to choose a file) are screens like any other."""
+MAYBE = frozenset({"dialog", "floating"})
+"""Kinds of windows that may be dialogs. Accessibility knows which of them are."""
 PINGS = 8
 """How often the app is asked whether it has come to the input. Between two answers a toolkit takes one event at least,
 and a click is about five (motion, enter, press, release, leave)."""
@@ -59,8 +61,8 @@ async def asked(live: Live, windows: list[Window]) -> Dialog | None:
 
 
 def is_dialog(window: Window) -> bool:
-    """Whether a window is a dialog that shows."""
-    return window.kind == "dialog" and "minimized" not in window.state
+    """Whether a window is a dialog that shows, or may be one: not every display says which windows are."""
+    return window.kind in MAYBE and "minimized" not in window.state
 
 
 async def act(live: Live, work: Callable[[], Awaitable[Acted]]) -> Acted:

@@ -62,7 +62,7 @@ async def probe(url: str, *, deadline: float = PROBE_DEADLINE) -> Found:
             answer = await _get(url, "/json/version")
     except TimeoutError:
         raise _unreachable(parts.netloc, f"no answer in {deadline:g} s") from None
-    except OSError as error:
+    except (OSError, anyio.BrokenResourceError) as error:
         raise _unreachable(parts.netloc, type(error).__name__) from error
     if answer is None:
         if socket_path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -9,10 +10,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from anydevice.driver import TreeScope
 from anydevice_linux.a11y import A11y
@@ -24,7 +27,7 @@ from .desktop import SYSTEM_PYTHON, Seat
 
 PROGRAMS = Path(__file__).parent / "programs"
 FULL = TreeScope(mode="full", max_nodes=30_000)
-PATIENCE = 15.0
+PATIENCE = 30.0
 """Seconds a program may take to be there on a busy machine."""
 
 
@@ -119,7 +122,8 @@ async def tree_of(a11y: A11y, pid: int, scope: TreeScope = FULL, *, shown: bool 
 
     def whole(tree: Tree) -> bool:
         tops = [node for node in tree.nodes if node.role in ("window", "dialog", "alertdialog")]
-        inside = [node for node in tree.nodes if not node.root and node.rect is not None]
+        placed = [node for node in tree.nodes if not node.root and node not in tops and node.rect is not None]
+        inside = [node for node in placed if node.rect and node.rect.width > 0 and node.rect.height > 0]
         return len(tree.nodes) > 2 and bool(tops) and (bool(inside) or not shown)
 
     tree: Tree = await await_(read, whole)
@@ -139,3 +143,29 @@ def key_of(tree: Tree, name: str, role: str | None = None) -> str:
     key = find(tree, name, role).key
     assert key is not None
     return key
+
+
+NEEDS = {
+    "gtk4": ("import gi; gi.require_version('Gtk', '4.0')", "gir1.2-gtk-4.0"),
+    "qt5": ("import PyQt5.QtWidgets", "python3-pyqt5"),
+}
+"""What the system's Python has to know, and the package that brings it."""
+
+
+@cache
+def _missing(toolkit: str) -> str | None:
+    if toolkit == "qt6":
+        return None if importlib.util.find_spec("PySide6") else "not installed: PySide6"
+    probe, package = NEEDS[toolkit]
+    asked = subprocess.run([SYSTEM_PYTHON, "-c", probe], capture_output=True, check=False)
+    return None if asked.returncode == 0 else f"not installed: {package}"
+
+
+@asynccontextmanager
+async def form_of(seat: Seat, toolkit: str, *words: str) -> AsyncIterator[Program]:
+    reason = _missing(toolkit)
+    if reason is not None:
+        pytest.skip(reason)
+    program = "a11y_gtk4.py" if toolkit == "gtk4" else "a11y_qt.py"
+    async with launched(seat, program, *words, system=toolkit != "qt6") as started:
+        yield started

@@ -9,6 +9,7 @@ import pytest
 from anydevice_linux.x11 import XDisplay
 
 from .desktop import Seat, missing, running_desktop
+from .session import missing_session, running_session
 from .witnesses import Witness
 
 
@@ -23,6 +24,16 @@ def seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     if reason is not None:
         pytest.skip(reason)
     with running_desktop(tmp_path_factory.mktemp("desktop")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def wayland(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
+    """One Wayland session for all tests here."""
+    reason = missing_session()
+    if reason is not None:
+        pytest.skip(reason)
+    with running_session(tmp_path_factory.mktemp("session")) as running:
         yield running
 
 

@@ -17,7 +17,7 @@ import anyio
 from .desktop import Seat
 
 PROGRAM = Path(__file__).parent / "programs" / "witness.py"
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 
 class Told:

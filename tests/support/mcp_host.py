@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import struct
 import subprocess
+import sys
+import termios
 import threading
 import time
 from typing import Any
@@ -50,6 +54,14 @@ class McpHost:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
+
+    def taken(self) -> bool:
+        """Whether the server has read everything it was sent (Linux tells; elsewhere it is assumed)."""
+        if not sys.platform.startswith("linux"):
+            return True
+        assert self.process.stdin is not None
+        left = fcntl.ioctl(self.process.stdin, termios.FIONREAD, struct.pack("i", 0))
+        return bool(struct.unpack("i", left)[0] == 0)
 
     def answers(self, id_: Any) -> list[dict[str, Any]]:
         """Every answer to an id so far; one is right."""

@@ -29,10 +29,11 @@ class Say(Input):
 
 
 class Slow(Input):
-    """Inputs of `vendor-slow`: where to note what happens, and how long it takes."""
+    """Inputs of `vendor-slow`: where to note what happens, how long it takes, and a file that ends it before."""
 
     mark: str
     seconds: float = 60.0
+    until: str = ""
 
 
 def note(path: str, text: str) -> None:
@@ -71,6 +72,8 @@ async def slow(ctx: Context, args: Any) -> Outcome:
     note(args.mark, "started")
     try:
         for step in range(int(args.seconds * 20)):
+            if args.until and os.path.exists(args.until):
+                break
             await ctx.progress(step / (args.seconds * 20), f"step {step}")
             await anyio.sleep(0.05)
     except anyio.get_cancelled_exc_class():
@@ -144,7 +147,7 @@ class Echo:
         """Nothing to prepare."""
 
     async def serve(self, stream: Any, caller: Any, router: Any, options: Any) -> None:
-        """Echoes; `who` tells the caller, `slow MARK` waits to be cancelled, `half` is answered without an end."""
+        """Echoes; `who` tells the caller, `slow MARK` waits to be cancelled, `half MARK` is answered without an end."""
         try:
             while True:
                 data = await stream.receive()
@@ -153,6 +156,7 @@ class Echo:
                     await stream.send(said.encode())
                 elif data.startswith(b"half"):
                     await stream.send(b"half a line")
+                    note(data.split()[1].decode(), "half")
                 elif data.startswith(b"slow"):
                     mark = data.split()[1].decode()
                     note(mark, "started")

@@ -19,7 +19,9 @@ tree         from looks to one tree of nodes
 keys         keys of elements
 near         a fresh look at one element and what is around it
 hits         what lies over an element, and what is at a point
-doing, writing, revealing   acting on one element
+doing, pressing, writing, choosing, revealing   acting on one element
+focusing     which element has the focus
+popups       what GTK 4 opens over its windows
 elements, alerts   the capabilities
 hands        what is lent by pointer and keyboard
 session      `A11y`, the door to it all

@@ -135,7 +135,8 @@ def _read(view: View, top: str) -> _Open:
     field = next((item for item in shown if item.faces & EDITABLE_TEXT and item.mask & EDITABLE), None)
     kind = "alert" if items[top].role == ALERT else "dialog"
     title = name_of(items[top].name, view.app.toolkit)
-    said = [text for text in texts if text and text not in in_buttons]
+    # A title bar that the program draws itself says the title once more.
+    said = [*dict.fromkeys(text for text in texts if text and text not in in_buttons)]
     return _Open(view, top, kind, said or ([title] if title else []), buttons, field)
 
 

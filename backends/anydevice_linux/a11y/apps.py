@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
+
+from anydevice_schemas import Point, Rect
 
 from .bus import Buses, Call, Refusal, Trouble, first, get
 from .mirror import Mirror
@@ -21,6 +24,7 @@ APP_DEADLINE: Final = 1.5
 """Seconds one application may take to be read."""
 AGAIN_DEADLINE: Final = 0.25
 """The same for one that has not answered the last time."""
+MARGINS_MOST: Final = 100
 
 
 @dataclass(eq=False)
@@ -40,6 +44,10 @@ class App:
         ids: Identifiers of its objects, by path.
         mirror: What it holds, kept by its events, where it has no cache.
         shape: What it held when it was last read.
+        pressed: Where options of its lists were pressed last.
+        told: What its cache and its windows were then, if nothing else was needed; what is told again says the same.
+        wayland: Its windows are on a Wayland compositor; it does not know where.
+        margins: Where its windows begin in their surfaces, by the sizes of surface and window.
     """
 
     bus_name: str
@@ -54,17 +62,36 @@ class App:
     ids: dict[str, str] = field(default_factory=dict)
     mirror: Mirror | None = None
     shape: Shape | None = None
+    told: tuple[list[Any], list[str]] | None = None
+    pressed: list[Point] = field(default_factory=list)
+    wayland: bool = False
+    margins: dict[tuple[int, ...], tuple[int, int]] = field(default_factory=dict)
 
     @property
     def patience(self) -> float:
         """Seconds it may take to be read."""
         return AGAIN_DEADLINE if self.silent else APP_DEADLINE
 
+    def margin(self, told: Sequence[int], window: Rect) -> tuple[int, int] | None:
+        """Where a window on Wayland begins in the surface that is told: left, top; None where that is not known."""
+        sizes = (told[2], told[3], int(window.width), int(window.height))
+        if sizes[:2] == sizes[2:]:
+            return 0, 0
+        return self.margins.get(sizes)
+
+    def learn_margin(self, told: Sequence[int], window: Rect, margin: tuple[int, int]) -> None:
+        """Remembers what `margin` is asked for; it stays while neither size changes."""
+        if len(self.margins) >= MARGINS_MOST:
+            self.margins.clear()
+        self.margins[told[2], told[3], int(window.width), int(window.height)] = margin
+
 
 class Apps:
     """The applications that are registered; who they are is asked once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, wayland: bool = False) -> None:
+        """`wayland` says that their windows are on a Wayland compositor."""
+        self._wayland = wayland
         self._known: dict[str, App] = {}
 
     async def list(self, buses: Buses) -> list[App]:
@@ -91,7 +118,7 @@ class Apps:
         return self._known.get(bus_name)
 
     async def _meet(self, buses: Buses, name: str) -> None:
-        app = App(name)
+        app = App(name, wayland=self._wayland)
         try:
             who = Call(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",

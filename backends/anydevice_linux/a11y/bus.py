@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
@@ -17,8 +18,12 @@ from dbus_fast.aio import MessageBus
 
 T = TypeVar("T")
 
-AT_ONCE = 64
+AT_ONCE = 128
 """Calls under way at once on one connection. More make nothing faster, and past some hundreds sockets fill up."""
+WAITING_MOST = 1 << 20
+"""Bytes that wait for a full socket; more are not taken."""
+FULL_PAUSE = 0.001
+"""Seconds until a full socket is tried again."""
 CONNECT_DEADLINE = 3.0
 """Seconds a bus may take to accept a connection."""
 PROPERTIES = "org.freedesktop.DBus.Properties"
@@ -130,32 +135,17 @@ class Link:
         Raises:
             Silence, Died, Lost: The program or the bus is gone, or not all was answered in time.
         """
-        out: list[list[Any] | None] = []
-        todo = enumerate(calls)
-
-        async def work() -> None:
-            for at, call in todo:
-                out.append(None)
-                try:
-                    out[at] = await self._send(call)
-                except Refusal:
-                    continue
-
+        if self.lost:
+            raise Lost("the connection to the bus is gone")
+        batch = _Batch(self._bus, iter(calls))
         try:
             with anyio.fail_after(deadline):
-                workers = [asyncio.ensure_future(work()) for _ in range(AT_ONCE)]
-                try:
-                    await asyncio.gather(*workers)
-                finally:
-                    for worker in workers:
-                        worker.cancel()
-                    # Cancelled workers end before anybody goes on: they share what they iterate over.
-                    with anyio.CancelScope(shield=True):
-                        await asyncio.gather(*workers, return_exceptions=True)
+                return await batch.answers()
         except TimeoutError:
             self.doubtful = True
             raise Silence(f"no answer within {deadline:g} s") from None
-        return out
+        finally:
+            batch.over()
 
     def listen(self, heard: Callable[[Message], None]) -> None:
         """Hands on every signal that arrives on this connection."""
@@ -179,16 +169,8 @@ class Link:
     async def _send(self, call: Call) -> list[Any]:
         if not self._bus.connected:
             raise Lost("the connection to the bus is gone")
-        message = Message(
-            destination=call.name,
-            path=call.path,
-            interface=call.interface,
-            member=call.member,
-            signature=call.signature,
-            body=list(call.body),
-        )
         try:
-            reply = await self._bus.call(message)
+            reply = await self._bus.call(_message(call))
         except (OSError, EOFError) as error:
             raise Lost("the connection to the bus is gone") from error
         if reply is None:
@@ -200,19 +182,110 @@ class Link:
         return body
 
 
+def _message(call: Call) -> Message:
+    return Message(
+        destination=call.name,
+        path=call.path,
+        interface=call.interface,
+        member=call.member,
+        signature=call.signature,
+        body=list(call.body),
+    )
+
+
+class _Batch:
+    """Many calls on one connection, `AT_ONCE` under way at a time, without a task for each."""
+
+    def __init__(self, bus: MessageBus, calls: Iterator[Call]) -> None:
+        self._bus, self._calls = bus, calls
+        self._out: list[list[Any] | None] = []
+        self._open = 0
+        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def answers(self) -> list[list[Any] | None]:
+        """Sends the calls and returns what came back, None for what was refused. Raises Died, Lost."""
+        for _ in range(AT_ONCE):
+            if not self._next():
+                break
+        if self._open:
+            await self._done
+        return self._out
+
+    def over(self) -> None:
+        """Nobody waits any more: what still comes is passed over."""
+        self._done.cancel()
+
+    def _next(self) -> bool:
+        """Sends the next call; False where there is none."""
+        call = next(self._calls, None)
+        if call is None:
+            return False
+        self._out.append(None)
+        self._open += 1
+        self._bus._call(_message(call), partial(self._answered, len(self._out) - 1))
+        return True
+
+    def _answered(self, at: int, reply: Message | None, error: Exception | None) -> None:
+        if self._done.done():
+            return
+        if reply is None:
+            self._fail(Lost(f"the connection to the bus is gone ({type(error).__name__})"))
+            return
+        if reply.message_type is not MessageType.ERROR:
+            self._out[at] = reply.body
+        elif reply.error_name in _DEAD:
+            self._fail(Died(reply.error_name))
+            return
+        self._open -= 1
+        try:
+            more = self._next()
+        except Exception as gone:  # it is raised where the answers are waited for
+            self._fail(Lost(f"the connection to the bus is gone ({type(gone).__name__})"))
+            return
+        if not more and not self._open:
+            self._done.set_result(None)
+
+    def _fail(self, trouble: Trouble) -> None:
+        self._done.set_exception(trouble)
+
+
 class _Patient:
-    """A socket whose full buffer is no error: the library would take it for the end of the connection."""
+    """A socket whose full buffer is no error (the library would take it for the end of the connection), and that sends
+    what is written in one go together: each piece on its own wakes the bus, and through it the program."""
 
     def __init__(self, sock: Any) -> None:
         self._sock = sock
-        self.sendmsg: Callable[..., int] = sock.sendmsg
+        self._waiting = bytearray()
+        self._due: asyncio.Handle | None = None
+        self._loop = asyncio.get_running_loop()
 
     def send(self, data: Any) -> int:
-        try:
-            sent: int = self._sock.send(data)
-        except BlockingIOError:
-            return 0
+        if len(self._waiting) >= WAITING_MOST:
+            self._flush()
+            if len(self._waiting) >= WAITING_MOST:
+                return 0
+        self._waiting += data
+        if self._due is None:
+            self._due = self._loop.call_soon(self._flush)
+        return len(data)
+
+    def sendmsg(self, data: Sequence[Any], *more: Any) -> int:
+        """Descriptors travel with their message; none are ever sent here."""
+        sent: int = self._sock.sendmsg(data, *more)
         return sent
+
+    def _flush(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        try:
+            del self._waiting[: self._sock.send(self._waiting)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._waiting.clear()  # whoever reads from it hears of it
+        if self._waiting:
+            self._due = self._loop.call_later(FULL_PAUSE, self._flush)
 
 
 class Buses:

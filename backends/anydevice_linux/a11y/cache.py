@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -14,15 +15,15 @@ from .shape import ROOT, Item, decode
 CACHE: Final = "/org/a11y/atspi/cache"
 
 
-async def read_cache(link: Link, app: App, deadline: float) -> dict[str, Item]:
-    """Everything the application's cache holds, by path; empty where it keeps none.
+async def read_cache(link: Link, app: App, deadline: float) -> list[Any]:
+    """Everything the application's cache holds, as it is told; empty where it keeps none.
 
     Raises:
         Silence, Died, Lost: It does not answer.
     """
     end = anyio.current_time() + deadline
     if app.toolkit == "Qt":
-        return {}  # it always answers with nothing
+        return []  # it always answers with nothing
     if not app.awake:
         app.awake = True
         with suppress(Refusal):  # this question is what makes a cache work that nobody has listened to yet
@@ -32,9 +33,15 @@ async def read_cache(link: Link, app: App, deadline: float) -> dict[str, Item]:
     try:
         answer = await link.ask(Call(app.bus_name, CACHE, "org.a11y.atspi.Cache", "GetItems"), left)
     except Refusal:
-        return {}
+        return []
+    rows = answer[0] if answer else []
+    return rows if isinstance(rows, list) else []
+
+
+def items_of(app: App, rows: Sequence[Any]) -> dict[str, Item]:
+    """The objects in what `read_cache` read, by path."""
     try:
-        return decode(answer[0], app.bus_name) if answer else {}
+        return decode(rows, app.bus_name)
     except (TypeError, ValueError, IndexError, KeyError):
         return {}  # in no form we know: it is walked instead
 

@@ -16,14 +16,17 @@ from .apps import ACCESSIBLE, App
 from .bus import Call, Link, first
 from .cache import windows_of
 from .mirror import Mirror
+from .roles import MENUS
 from .shape import UNKNOWN, Item, Shape, shape_of
+from .states import SHOWING
 from .walk import BROAD, Walker
 
 LEAVES: Final = frozenset({7, 27, 29, 32, 35, 37, 40, 42, 43, 44, 48, 50, 51, 52, 56, 57, 58, 61, 62, 79, 88, 91, 130})
 """Roles that hold others only if they say so."""
-FICKLE: Final = frozenset({8, 32, 37, 44, 45, 56, 91})
-"""Roles of which one is chosen at a time, or that a list re-uses for other things."""
+FICKLE: Final = frozenset({8, 11, 32, 37, 38, 44, 45, 56, 91}) | MENUS
+"""Roles of which one is chosen at a time, that are named after the one chosen, that a list re-uses, or that open."""
 FICKLE_MOST: Final = 200
+FILLER: Final = 20
 
 
 class Reader:
@@ -70,8 +73,14 @@ class Reader:
         new = [path for path in windows if path not in shape.items]
         if new:
             await walker.fill(new)
-        fickle = [item.path for item in shape.items.values() if item.role in FICKLE][:FICKLE_MOST]
+        fickle = [item.path for item in shape.items.values() if item.role in FICKLE or _unborn(item)][:FICKLE_MOST]
+        for path in fickle:
+            if _unborn(shape.items[path]):
+                self._app.kinds.pop(path, None)
         await walker.meet_again(mirror.known(torn | touched | set(fickle)))
+        # What is in a menu says nothing when the menu opens and it comes to show.
+        menus = [item.path for item in shape.items.values() if item.role in MENUS and item.mask & SHOWING]
+        await walker.meet_again(mirror.known({kid for menu in menus for kid in shape.kids.get(menu, ())}))
         # A level of holders may bring new ones to light; those are walked whole, so once is enough.
         await self._children(mirror, walker, torn)
         shape.unread = max(0, shape.unread - before)
@@ -110,6 +119,11 @@ class Reader:
 
     def _left(self) -> float:
         return max(0.01, self._end - anyio.current_time())
+
+
+def _unborn(item: Item) -> bool:
+    """Whether an object may have been met while it was made: Qt 5 then says of a text that it is a plain box."""
+    return item.role == FILLER and bool(item.name)
 
 
 def _holds(item: Item, shape: Shape) -> bool:

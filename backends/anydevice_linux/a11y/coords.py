@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from anydevice_schemas import Point, Rect
 
@@ -14,6 +14,8 @@ from .bus import Call
 COMPONENT: Final = "org.a11y.atspi.Component"
 SCREEN: Final = 0
 WINDOW_LOCAL: Final = 1
+SHADOW_MOST: Final = 160
+"""Points that both shadows of a window are wide together at most."""
 _FAR: Final = -(1 << 30)
 """Beyond this a coordinate means "nowhere" (GTK 3 says the least integer there is)."""
 
@@ -50,6 +52,14 @@ class Windows(Protocol):
 
     async def at(self, point: Point) -> Window | None:
         """The one that shows at a point, menus and tooltips included."""
+
+
+@runtime_checkable
+class Popups(Protocol):
+    """Windows of a display that also knows those that nobody manages."""
+
+    async def popups(self) -> Sequence[Window]:
+        """Those on screen: open menus and lists, tooltips; the uppermost first."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -106,8 +116,13 @@ def shift_of(app: App, told: Sequence[int] | None, window: Window | None) -> Shi
     Args:
         app: The application.
         told: Extents of the window as the application tells them.
-        window: The X window.
+        window: The window of the display.
     """
+    if app.wayland:
+        margin = app.margin(told, window.client) if told is not None and window is not None else None
+        if margin is None or told is None or window is None:
+            return NOWHERE
+        return Shift(window.client.x - margin[0] - told[0], window.client.y - margin[1] - told[1])
     if not local(app):
         return Shift()
     if window is None or told is None:
@@ -133,15 +148,23 @@ def match(app: App, title: str, told: Sequence[int] | None, windows: Sequence[Wi
     own = [window for window in windows if app.pid is not None and window.pid == app.pid]
     named = [window for window in own if window.title.strip() == title.strip()] if title else []
     found = named or own
+    if app.wayland and (len(named) != 1 or told is None):
+        # Menus and lists that are open are no windows to the compositor, but look like some here.
+        found = [window for window in found if told is not None and _shadowed(window.client, told)]
     if len(found) == 1:
         return found[0]
     if told is None or not found:
         return None
-    if not local(app):
+    if not local(app) and not app.wayland:
         near = [w for w in found if abs(w.client.x - told[0]) < 40 and abs(w.client.y - told[1]) < 60]
         found = near or found
     sized = [w for w in found if _size(w.client, told) or _size(w.frame, told)]
     return sized[0] if len(sized) == 1 else found[0] if len(found) == 1 else None
+
+
+def _shadowed(rect: Rect, told: Sequence[Any]) -> bool:
+    """Whether a surface may be that of a window: as large, or larger by a shadow on each side."""
+    return bool(-1 <= told[2] - rect.width <= SHADOW_MOST and -1 <= told[3] - rect.height <= SHADOW_MOST)
 
 
 def _size(rect: Rect, told: Sequence[Any]) -> bool:

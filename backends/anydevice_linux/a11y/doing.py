@@ -27,7 +27,7 @@ PRESSES: Final = (
 """Names of actions that do what a press does, the likeliest first. Position says nothing: action 0 may be anything."""
 SETTLE: Final = {"GTK": 0.27, "Qt": 0.11, "Chromium": 0.02}
 """Seconds a toolkit takes from an accepted action to its effect."""
-TOGGLE_PATIENCE: Final = 0.6
+TOGGLE_PATIENCE: Final = 1.5
 """Seconds a toggle may take to change its state."""
 PAUSE: Final = 0.008
 """Seconds between two looks at something that is about to change."""

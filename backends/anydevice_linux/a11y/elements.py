@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import anyio
-
-from anydevice.driver import Acted, Elements, Happening, Probe
+from anydevice.driver import Acted, Elements, Probe
 from anydevice_schemas import Node, Point
 from anydevice_schemas.errors import CallTimeout, ElementDisabled, ElementOffscreen, StaleRef, Unsupported
 
-from .apps import ACCESSIBLE, App, process_name
-from .bus import Call, Died, Link, Refusal, Silence, Trouble, first, get
+from .apps import ACCESSIBLE, App
+from .bus import Call, Died, Link, Refusal, Silence, first, get
 from .cache import windows_of
 from .coords import COMPONENT, Shift, Window, extents, match, shift_of
-from .doing import DEADLINE, SETTLE, TOGGLE_PATIENCE, do_action, mask_of, press_action, until
+from .doing import DEADLINE, do_action, mask_of, press_action, until
+from .focusing import holders_of_focus
 from .hits import cover_of, deepest
 from .keys import Key, parse
 from .names import name_of
 from .near import Near, look_at
+from .popups import may_open, popups_of
+from .pressing import CHOSEN, cut_off, is_opened_option, seen_after, select
 from .reading import read_app
 from .revealing import reveal
 from .roles import MENUS, role_of
-from .shape import SELECTION
 from .states import (
-    ACTIVE,
-    CHECKED,
     ENABLED,
-    EXPANDED,
     FIELDS,
     FOCUSED,
-    INDETERMINATE,
-    PRESSED,
-    SELECTED,
     SENSITIVE,
     SHOWING,
     TOGGLES,
-    bits,
 )
-from .view import SELECTION_FACE
 from .walk import NULL
 from .writing import write
 
@@ -49,9 +41,6 @@ if TYPE_CHECKING:
 FLEETING_MOST: Final = 4
 FOCUS_PATIENCE: Final = 0.5
 """Seconds an element may take to have the focus."""
-CHOSEN: Final = frozenset({"option", "tab", "listitem", "row", "treeitem", "cell", "gridcell"})
-"""Roles that are pressed by being selected, where they offer no action."""
-_COLLECTION: Final = "org.a11y.atspi.Collection"
 
 
 class LinuxElements(Elements):
@@ -65,14 +54,14 @@ class LinuxElements(Elements):
         parsed = parse(key)
         async with self._a11y.asking(key, DEADLINE) as (app, link):
             windows = await self._a11y.windows.list()
-            return await look_at(link, app, parsed, windows, self._a11y.screen)
+            return await look_at(link, app, parsed, windows, self._a11y.screen, popups=self._a11y.popups)
 
     async def probe(self, key: str, *, at: Point | None = None) -> Probe:
         """See `Elements.probe`."""
         parsed = parse(key)
         async with self._a11y.asking(key, DEADLINE) as (app, link):
             windows = await self._a11y.windows.list()
-            near = await look_at(link, app, parsed, windows, self._a11y.screen)
+            near = await look_at(link, app, parsed, windows, self._a11y.screen, popups=self._a11y.popups)
             point = at if at is not None else near.point()
             if point is None:
                 return Probe(near.node(), None)
@@ -93,12 +82,12 @@ class LinuxElements(Elements):
     async def _uncovered(self, near: Near, point: Point) -> Point | None:
         """Another place in an element that no other window lies over, where its middle is covered."""
         visible = near.visible
-        if visible is None or near.window is None:
+        if visible is None or near.drawn_in is None:
             return None
         for across, down in ((0.5, 0.15), (0.5, 0.85), (0.1, 0.5), (0.9, 0.5), (0.1, 0.1), (0.9, 0.9)):
             candidate = Point(visible.x + visible.width * across, visible.y + visible.height * down)
             found = await self._a11y.windows.at(candidate)
-            if found is not None and found.id == near.window.id:
+            if found is not None and found.id == near.drawn_in:
                 return candidate
         return None
 
@@ -121,7 +110,8 @@ class LinuxElements(Elements):
                 told = await link.many(asked, DEADLINE)
                 key_now = Key(app.bus_name, found, int(first(told, 0, 0)))
                 try:
-                    return (await look_at(link, app, key_now, windows, self._a11y.screen)).node()
+                    near = await look_at(link, app, key_now, windows, self._a11y.screen, popups=self._a11y.popups)
+                    return near.node()
                 except (Refusal, StaleRef):  # browser engines make and drop pieces of text as they go
                     owner, found = first(told, 1, ("", NULL))
                     if owner != app.bus_name or found == NULL:
@@ -134,7 +124,7 @@ class LinuxElements(Elements):
         """Path of the inmost object at a point of an application's X window."""
         name = app.bus_name
         if all(window.id != shown.id for window in windows):
-            inner = await _popup_at(link, app, point)
+            inner = await (self._popover_at if may_open(app) else _popup_at)(link, app, point)
             if inner is not None:
                 return inner
         tops = await windows_of(link, app, DEADLINE)
@@ -157,6 +147,14 @@ class LinuxElements(Elements):
                 return found
         return last
 
+    async def _popover_at(self, link: Link, app: App, point: Point) -> str | None:
+        """Path of the inmost object at a point of an open popover."""
+        shape = await read_app(link, app, 4.0)
+        for popup in reversed((await popups_of(link, app, shape, self._a11y.popups, DEADLINE)).values()):
+            if popup.rect is not None and popup.rect.contains(point):
+                return await deepest(link, app, popup.shift, popup.path, point)
+        return None
+
     async def focused_in(self, apps: Sequence[App]) -> Node | None:
         """The element that has the focus in the first of these applications that has one."""
         for app in apps:
@@ -164,8 +162,8 @@ class LinuxElements(Elements):
             try:
                 async with self._a11y.asking(key, DEADLINE) as (found, link):
                     windows = await self._a11y.windows.list()
-                    for holder in await _focus_in(link, found):
-                        near = await look_at(link, found, holder, windows, self._a11y.screen)
+                    for holder in await holders_of_focus(link, found):
+                        near = await look_at(link, found, holder, windows, self._a11y.screen, popups=self._a11y.popups)
                         if near.visible is not None:  # closed lists of Qt say that they have the focus as well
                             return near.node()
             except StaleRef:
@@ -189,19 +187,22 @@ class LinuxElements(Elements):
             if role in FIELDS:
                 return await self.focus(key)  # their own action sends off what is in them, as Enter does
             number = await press_action(link, app, near.item.path)
+            opened = is_opened_option(near)
+            if opened and self._a11y.hands is not None:
+                number = None
             try:
                 if number is not None:
                     accepted = await do_action(link, app, near.item.path, number)
                     method = "accessibility"
-                elif role in CHOSEN:
+                elif role in CHOSEN and not opened:
                     accepted, method = await select(link, app, near), "accessibility-select"
                 else:
                     accepted, method = False, ""
             except (Died, Silence) as error:
-                return _cut_off(error, method="accessibility")
+                return cut_off(error, method="accessibility")
             if not accepted:
                 return await self._by_pointer(near, key)
-            return await _seen(link, app, near, method)
+            return await seen_after(link, app, near, method)
 
     async def _by_pointer(self, near: Near, key: str) -> Acted:
         hands = self._a11y.hands
@@ -218,18 +219,20 @@ class LinuxElements(Elements):
         if role_of(near.item.role) in TOGGLES and near.app.toolkit == "GTK" and near.visible is not None:
             visible = near.visible  # its label does not take presses, its box at the left edge does
             point = Point(visible.x + min(10.0, visible.width / 2), point.y)
-        if near.window is not None and near.window.state.isdisjoint({"focused"}):
+        # What is open over a window has closed itself by the time the window comes to the front.
+        if near.window is not None and near.popup is None and near.window.state.isdisjoint({"focused"}):
             await hands.front(near.window)
         await hands.click(point)
         async with self._a11y.asking(key, DEADLINE) as (app, link):
-            return await _seen(link, app, near, "mouse")
+            return await seen_after(link, app, near, "mouse")
 
     async def set_text(self, key: str, text: str) -> Acted:
         """See `Elements.set_text` and `writing.write`."""
         near = await self.near(key)
         self._refuse_disabled(near, key)
         async with self._a11y.asking(key, DEADLINE, sent="elements.set_text") as (app, link):
-            return await write(link, app, near, text, key=key, hands=self._a11y.hands)
+            hands, popups = self._a11y.hands, self._a11y.popups
+            return await write(link, app, near, text, key=key, hands=hands, popups=popups)
 
     async def focus(self, key: str) -> Acted:
         """See `Elements.focus`; verified by reading the focus back."""
@@ -266,7 +269,7 @@ class LinuxElements(Elements):
 
             async def look() -> Near:
                 windows = await self._a11y.windows.list()
-                return await look_at(link, app, parsed, windows, self._a11y.screen)
+                return await look_at(link, app, parsed, windows, self._a11y.screen, popups=self._a11y.popups)
 
             return await reveal(link, app, look, self._a11y.hands)
 
@@ -300,81 +303,3 @@ async def _popup_at(link: Link, app: App, point: Point) -> str | None:
         if rect is not None and rect.contains(point):
             found = path
     return found
-
-
-async def select(link: Link, app: App, near: Near) -> bool:
-    """Selects an element in what holds it; whether that accepted."""
-    for inner, outer in zip(near.line, near.line[1:], strict=False):
-        if outer.faces & SELECTION and inner.path == near.item.path:
-            index = int(await link.value(Call(app.bus_name, inner.path, ACCESSIBLE, "GetIndexInParent"), DEADLINE))
-            call = Call(app.bus_name, outer.path, SELECTION_FACE, "SelectChild", "i", (index,))
-            try:
-                return bool(await link.value(call, DEADLINE))
-            except Refusal:
-                return False
-    return False
-
-
-async def _seen(link: Link, app: App, near: Near, method: str) -> Acted:
-    """What came of a press that was accepted."""
-    try:
-        verified = await _settled(link, app, near, role_of(near.item.role))
-    except (Died, Silence) as error:
-        return _cut_off(error, method=method)
-    return Acted(method, () if process_name(app.pid) else (Happening("closed"),), verified)
-
-
-def _cut_off(error: Trouble, *, method: str) -> Acted:
-    """An application that went while it acted: it closed itself, or is busy with what it was asked for."""
-    if isinstance(error, Died):
-        return Acted(method, (Happening("closed"),))
-    return Acted(method, data={"answered": False})
-
-
-async def _settled(link: Link, app: App, near: Near, role: str) -> bool | None:
-    """Waits for the effect of a press as long as the toolkit takes; False where a toggle was not seen to change."""
-    watched = CHECKED | INDETERMINATE | PRESSED | SELECTED | EXPANDED
-    path, before = near.item.path, near.item.mask & watched
-    toggles = role in TOGGLES or near.item.role == 62
-    if toggles or role in CHOSEN:
-        if before & (CHECKED | SELECTED) and role not in ("checkbox", "switch", "menuitemcheckbox") and not toggles:
-            return None  # it was chosen already
-
-        async def read() -> int | None:
-            return await mask_of(link, app, path)
-
-        found, changed = await until(read, lambda mask: mask is None or mask & watched != before, TOGGLE_PATIENCE)
-        if found is None or changed or role in ("radio", "menuitemradio"):
-            return None
-        return False
-    await anyio.sleep(SETTLE.get(app.toolkit, 0.0))
-    return None
-
-
-async def _focus_in(link: Link, app: App) -> list[Key]:
-    """The elements of an application that say they have the focus, the likeliest first."""
-    name = app.bus_name
-    tops = await windows_of(link, app, DEADLINE)
-    states = await link.many([Call(name, top, ACCESSIBLE, "GetState") for top in tops], DEADLINE)
-    masks = [bits(state[0]) if state else 0 for state in states]
-    order = sorted(zip(masks, tops, strict=True), key=lambda pair: not pair[0] & ACTIVE)
-    rule: list[Any] = [[FOCUSED | SHOWING, 0], 1, {}, 1, [], 1, [], 1, False]
-    answered = False
-    for _, top in order:
-        if app.toolkit == "GTK":
-            break
-        call = Call(name, top, _COLLECTION, "GetMatches", "(aiia{ss}iaiiasib)uib", (rule, 1, 0, True))
-        try:
-            found = [path for owner, path in await link.value(call, DEADLINE) or () if owner == name]
-        except Refusal:
-            continue
-        answered = True
-        if found:
-            roles = await link.many([Call(name, path, ACCESSIBLE, "GetRole") for path in found], DEADLINE)
-            return [Key(name, path, int(first(roles, at, 0))) for at, path in enumerate(found)][::-1]
-    if answered:
-        return []
-    shape = await read_app(link, app, 4.0)
-    holders = [item for item in shape.items.values() if item.mask & FOCUSED]
-    inmost = [item for item in holders if not any(other.parent == item.path for other in holders)]
-    return [Key(name, item.path, item.role) for item in reversed(inmost)]

@@ -17,7 +17,7 @@ from .coords import COMPONENT, Shift, Window, Windows, extents, frame_of
 from .keys import Key
 from .names import name_of
 from .near import DEADLINE, Near
-from .roles import DOCUMENTS, MENUS, VIEWPORT, role_of
+from .roles import COMBO_BOX, DOCUMENTS, MENUS, VIEWPORT, role_of
 from .states import MODAL, SHOWING, VISIBLE, bits
 from .walk import NULL
 
@@ -29,6 +29,8 @@ HIT_PAUSE: Final = 0.02
 """Seconds after which a browser engine that was asked once knows better what is at a point."""
 HITS_MOST: Final = 3
 DEPTH_MOST: Final = 60
+INSIDE_MOST: Final = 8
+"""How far inside of an element what lies at a point of it is looked for."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -58,7 +60,7 @@ async def cover_of(link: Link, near: Near, point: Point, windows: Windows) -> Co
     Raises:
         Silence, Died, Lost: The application does not answer.
     """
-    modal = await modal_over(link, near, await windows.list())
+    modal = await modal_over(link, near, near.windows)
     if modal is not None:
         return modal
     other = await _window_over(near, point, windows)
@@ -89,9 +91,11 @@ async def modal_over(link: Link, near: Near, windows: Sequence[Window]) -> Cover
 async def _window_over(near: Near, point: Point, windows: Windows) -> Cover | None:
     """Another window at the point."""
     found = await windows.at(point)
-    own = near.window
-    if found is None or (own is not None and found.id == own.id):
+    own = near.drawn_in
+    if found is None or found.id == own:
         return None
+    if near.app.wayland and (own is None or near.popup is not None):
+        return None  # what is open over a window is no window to the compositor, and lies above all of them
     if own is None and found.pid == near.app.pid:
         return None  # a menu or tooltip: it is no window to the window manager, so nothing finer can be said
     if found.pid == near.app.pid and near.line[-1].path == near.top.path and _is_popup(near, found):
@@ -102,7 +106,7 @@ async def _window_over(near: Near, point: Point, windows: Windows) -> Cover | No
 
 def _is_popup(near: Near, found: Window) -> bool:
     """Whether the element is in a menu that hangs on the window but is drawn in a window of its own."""
-    if not any(item.role in MENUS for item in near.line[1:]):
+    if not any(item.role in MENUS or item.role == COMBO_BOX for item in near.line[1:]):
         return False
     return near.rect is not None and found.frame.intersect(near.rect) is not None
 
@@ -111,8 +115,8 @@ async def _drawn_over(link: Link, near: Near, point: Point) -> Cover | None:
     """Something of the same window that is drawn after the element or what holds it, and contains the point."""
     app, name = near.app, near.app.bus_name
     # What is in an open menu is drawn in a window of its own: nothing outside of the menu lies over it.
-    inner_most = next((at for at, item in enumerate(near.line) if at and item.role in MENUS), len(near.line) - 1)
-    line = [item.path for item in near.line[: inner_most + 1]]
+    inner_most = next((at for at, item in enumerate(near.inside) if at and item.role in MENUS), len(near.inside) - 1)
+    line = [item.path for item in near.inside[: inner_most + 1]]
     around = line[1:]
     lists = await link.many([get(name, path, ACCESSIBLE, "ChildCount") for path in around], DEADLINE)
     small = [
@@ -134,12 +138,30 @@ async def _drawn_over(link: Link, near: Near, point: Point) -> Cover | None:
         state, box = told[at], told[at + len(later)]
         if not state or not box or not _shows(bits(state[0]), app):
             continue
-        rect = near.top.shift.rect(box[0])
+        if app.toolkit == "gtk" and bits(state[0]) & MODAL:
+            return await _described(link, app, path)  # a popover: whatever is pressed beside it only closes it
+        rect = near.shift.rect(box[0])
         if rect is not None and rect.contains(point):
-            hit = await deepest(link, app, near.top.shift, path, point)
-            if hit is not None:
+            hit = await deepest(link, app, near.shift, path, point)
+            # GTK 3 tells a popover beside the rest of its window, and once more in what it hangs on.
+            if hit is not None and not await _belongs(link, near, hit):
                 return await _described(link, app, hit)
     return None
+
+
+async def _belongs(link: Link, near: Near, path: str) -> bool:
+    """Whether an object is the element, around it or inside of it."""
+    around, name = {item.path for item in near.line}, near.app.bus_name
+    if path in around:
+        return True
+    for _ in range(INSIDE_MOST):
+        answers = await link.many([get(name, path, ACCESSIBLE, "Parent")], DEADLINE)
+        owner, path = first(answers, 0, ("", NULL))
+        if owner != name or path == NULL:
+            return False
+        if path == near.item.path:
+            return True
+    return False
 
 
 def _shows(mask: int, app: App) -> bool:

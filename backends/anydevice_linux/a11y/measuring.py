@@ -8,7 +8,7 @@ import anyio
 
 from .bus import Link
 from .coords import Shift, extents
-from .places import HIDDEN, OFFSCREEN, SHOWN, Around, by_rect, judge
+from .places import HIDDEN, OFFSCREEN, SHOWN, Around, around_popup, by_rect, judge
 from .states import SHOWING, VISIBLE
 from .view import View, below
 
@@ -30,14 +30,22 @@ async def measure(link: Link, view: View, end: float) -> None:
     for top in view.tops:
         if top.rect is not None:
             view.rects[top.path] = top.rect
-    visible = [path for path, item in view.shape.items.items() if item.mask & (VISIBLE | SHOWING)]
+    items = view.shape.items
+    visible = [path for path, item in items.items() if item.mask & (VISIBLE | SHOWING)]
     if len(visible) > WHOLE:
         await _by_level(link, view, end)
         return
-    shifts = {path: top.shift for top in view.tops for path in below(view.shape, top.path, "") if path != top.path}
+    shifts: dict[str, Shift] = {}
+    for top in view.tops:
+        for path in below(view.shape, top.path, ""):
+            around = shifts.get(items[path].parent, top.shift)
+            shifts[path] = view.popups[path].shift if path in view.popups else around
+        del shifts[top.path]
     await _ask(link, view, [(path, shifts[path]) for path in visible if path in shifts], end)
     for top in view.tops:
-        view.place |= by_rect(view.app, view.shape, top.path, view.rects, top.rect, hidden=top.hidden)
+        view.place |= by_rect(
+            view.app, view.shape, top.path, view.rects, top.rect, hidden=top.hidden, popups=view.popups
+        )
 
 
 async def _by_level(link: Link, view: View, end: float) -> None:
@@ -51,12 +59,17 @@ async def _by_level(link: Link, view: View, end: float) -> None:
         deeper: list[tuple[str, Around, Shift]] = []
         for path, around, shift in level:
             own = kids.get(path, ())
-            place, inner = judge(app, items[path], view.rects.get(path), around, parent=bool(own))
+            outer = around_popup(view.popups[path], around) if path in view.popups else around
+            place, inner = judge(app, items[path], view.rects.get(path), outer, parent=bool(own))
             view.place[path] = place
             if place in (HIDDEN, OFFSCREEN):
                 _same_inside(view, path, place)
             else:
-                deeper.extend((kid, inner, shift) for kid in own if kid not in view.place)
+                deeper.extend(
+                    (kid, inner, view.popups[kid].shift if kid in view.popups else shift)
+                    for kid in own
+                    if kid not in view.place
+                )
         level = deeper
 
 

@@ -28,6 +28,7 @@ CHANGES_MOST: Final = 400
 EVENTS: Final = ("object:children-changed", "object:property-change", "object:state-changed", "object:model-changed")
 _REGISTRY: Final = ("org.a11y.atspi.Registry", "/org/a11y/atspi/registry", "org.a11y.atspi.Registry")
 _BUS: Final = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+_CHANGED: Final = f"type='signal',sender='{_BUS[0]}',member='NameOwnerChanged',arg0='{_REGISTRY[0]}'"
 
 
 class Mirror:
@@ -41,7 +42,7 @@ class Mirror:
 
     def __init__(self, link: Link, app: App) -> None:
         self._link, self._name = link, app.bus_name
-        self._told = False
+        self._told = self._deaf = False
         self._walked = float("-inf")
         self.shape = Shape()
         self.torn: set[str] = set()
@@ -61,9 +62,10 @@ class Mirror:
         """
         mirror = cls(link, app)
         link.listen(mirror._heard)
-        rule = f"type='signal',sender='{app.bus_name}',interface='org.a11y.atspi.Event.Object'"
+        rules = (f"type='signal',sender='{app.bus_name}',interface='org.a11y.atspi.Event.Object'", _CHANGED)
         try:
-            await link.ask(Call(*_BUS, "AddMatch", "s", (rule,)), deadline)
+            for rule in rules:
+                await link.ask(Call(*_BUS, "AddMatch", "s", (rule,)), deadline)
             calls = [Call(*_REGISTRY, "RegisterEvent", "sass", (event, [], app.bus_name)) for event in EVENTS]
             mirror._told = None not in await link.many(calls, deadline)
         except Trouble:
@@ -72,8 +74,9 @@ class Mirror:
         return mirror
 
     def over(self, link: Link) -> bool:
-        """Whether its events come over this connection; over another one, some may have been missed."""
-        return link is self._link
+        """Whether its events come over this connection: over another one, or once the registry that was asked for them
+        is gone, some may have been missed."""
+        return link is self._link and not self._deaf
 
     def believed(self) -> bool:
         """Whether it may be used, with what is torn and touched read again."""
@@ -109,6 +112,8 @@ class Mirror:
         return [self.shape.items[path] for path in paths if path in self.shape.items]
 
     def _heard(self, message: Any) -> None:
+        if message.member == "NameOwnerChanged" and message.body and message.body[0] == _REGISTRY[0]:
+            self._deaf = True
         if message.sender != self._name or not str(message.interface).startswith("org.a11y.atspi.Event."):
             return
         if message.member in ("ChildrenChanged", "ModelChanged"):

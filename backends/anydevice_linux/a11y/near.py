@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 from anydevice_schemas import Node, Point, Rect
 
+from . import surfaces
 from .apps import ACCESSIBLE, App
 from .bus import Call, Link, Refusal, first, get
 from .coords import Shift, Window, away, extents, match, shift_of
 from .keys import OTHER, Key, stale
 from .names import name_of
-from .places import OFFSCREEN, SHOWN, by_geometry, by_rect, by_state, clips
-from .roles import COMBO_BOX, TOPLEVEL
+from .places import HIDDEN, OFFSCREEN, SHOWN, by_geometry, by_rect, by_state, clips, drawn_apart
+from .popups import Asked, Popup, may_open, opened_around, popup_of
+from .roles import COMBO_BOX, TOPLEVEL, role_of
 from .shape import ROOT, Item, Shape
-from .states import DEFUNCT, bits
-from .tree import single
-from .view import Top, View, below, chosen_text, identifier_call, identifier_of, note, reads
+from .states import DEFUNCT, MODAL, bits
+from .tree import NAMED_BY_CONTENT, single
+from .view import Top, View, below, chosen_text, identifier_call, identifier_of, note, reads, shown_text
 from .walk import NULL, read_one
 
 DEADLINE: Final = 2.0
@@ -42,6 +45,8 @@ class Near:
         window: The X window, where it was found.
         rect: Where it is; None where that is nowhere.
         clip: The part of the screen it can show in: its window and what scrolls around it.
+        windows: The windows of the display when it was looked at.
+        popup: What is open over the window and has it inside, where that is drawn in a window of its own.
     """
 
     app: App
@@ -52,11 +57,35 @@ class Near:
     rect: Rect | None
     clip: Rect | None
     rects: dict[str, Rect] = field(default_factory=dict)
+    popup: Popup | None = None
+    windows: Sequence[Window] = ()
 
     @property
     def window(self) -> Window | None:
         """The X window it is in."""
         return self.top.window
+
+    @property
+    def drawn_in(self) -> int | None:
+        """Id of the X window it is drawn in."""
+        window = self.window if self.popup is None else self.popup.window
+        return window.id if window is not None else None
+
+    @property
+    def shift(self) -> Shift:
+        """How extents of what is beside it map to the screen."""
+        return self.popup.shift if self.popup is not None else self.top.shift
+
+    @property
+    def inside(self) -> list[Item]:
+        """The line as far as it is drawn as one: in the same X window, or in the same popover."""
+        if self.popup is not None:
+            return self.line[: 1 + place_of(self.line, self.popup.path)]
+        for at, (item, outer) in enumerate(pairwise(self.line)):
+            apart = self.app.toolkit == "Qt" and drawn_apart(item.role, outer.role)
+            if apart or (self.app.toolkit == "gtk" and item.mask & MODAL):  # a popover, drawn over all of its window
+                return self.line[: 1 + at]
+        return self.line
 
     @property
     def place(self) -> str:
@@ -89,8 +118,20 @@ class Near:
         return visible.center if visible is not None else None
 
 
+def place_of(line: Sequence[Item], path: str) -> int:
+    """Place of an object in a line it is known to be in."""
+    return next(at for at, item in enumerate(line) if item.path == path)
+
+
 async def look_at(
-    link: Link, app: App, key: Key, windows: Sequence[Window], screen: Rect | None, *, deadline: float = DEADLINE
+    link: Link,
+    app: App,
+    key: Key,
+    windows: Sequence[Window],
+    screen: Rect | None,
+    *,
+    popups: Asked,
+    deadline: float = DEADLINE,
 ) -> Near:
     """Looks at one element.
 
@@ -100,6 +141,7 @@ async def look_at(
         key: The element.
         windows: The windows of the display.
         screen: What of the coordinate space is on screen.
+        popups: Gives the windows that no manager manages.
         deadline: Seconds each question may take.
 
     Raises:
@@ -115,7 +157,7 @@ async def look_at(
         raise stale(str(key), OTHER)
     shape = Shape({one.path: one for one in line}, {one.parent: [one.path] for one in line})
     view = View(app, shape)
-    asked = [(what, call) for what, call in reads(app.bus_name, item, TEXT_MOST)]
+    asked = [(what, call) for what, call in reads(app, item, TEXT_MOST)]
     calls = [extents(app, one.path) for one in line] + [call for _, call in asked]
     calls.append(identifier_call(app, key.path))
     answers = await link.many(calls, deadline)
@@ -124,30 +166,65 @@ async def look_at(
     if top_told is not None and (top_told[2] <= 0 or top_told[3] <= 0):
         top_told = None
     title = name_of(top_item.name, app.toolkit)
+    if app.wayland:
+        await surfaces.learn(link, app, [(top_item.path, title, top_told)], windows)
     window = match(app, title, top_told, windows)
     shift = shift_of(app, top_told, window)
+    if app.wayland and window is None:
+        shift = await surfaces.hung_top(link, app, windows)
     top = Top(top_item.path, title, window, shift, hidden=away(window))
     if top_told is not None:
         top.rect = shift.rect(top_told)
     view.tops.append(top)
-    rects = _rects(line, told, shift)
+    at = opened_around(line) if may_open(app) else None
+    popup = None
+    if at is not None:
+        popup = popup_of(app, line[at].path, told[at], told[at + 1], await popups())
+        view.popups[popup.path] = popup
+    elif app.wayland:
+        at, popup = await surfaces.hung(link, app, line, top)
+    rects = _rects(line, told, shift, at, popup)
     if by_geometry(app):
-        view.place = by_rect(app, shape, top.path, rects, top.rect, hidden=top.hidden)
+        view.place = by_rect(app, shape, top.path, rects, top.rect, hidden=top.hidden, popups=view.popups)
     else:
         view.place = by_state(shape, top.path, hidden=top.hidden)
     for (what, _), answer in zip(asked, answers[len(line) :], strict=False):
         if answer:
             await _complete(link, view, what, getattr(answer[0], "value", answer[0]), deadline=deadline)
             note(view, key.path, what, getattr(answer[0], "value", answer[0]), TEXT_MOST)
+    nameless = not name_of(item.name, app.toolkit) and key.path not in view.labels
+    if (nameless and role_of(item.role) in NAMED_BY_CONTENT) or (item.role == COMBO_BOX and app.toolkit == "GTK"):
+        await _written_in(link, view, item)
     if item.role == COMBO_BOX and not view.values.get(key.path):
-        await _options(link, view, item)
-        chosen_text(view, key.path)
+        if app.toolkit == "GTK":
+            shown_text(view, key.path)
+        else:
+            await _options(link, view, item)
+            chosen_text(view, key.path)
     identifier = identifier_of(first(answers, len(answers) - 1, ""))
     if identifier:
         app.ids[key.path] = identifier
-    near = Near(app, item, line, view, top, rects.get(key.path), screen, rects)
-    near.clip = _clip(near, screen)
+    near = Near(app, item, line, view, top, rects.get(key.path), screen, rects, popup)
+    near.clip, near.windows = _clip(near, screen), windows
     return near
+
+
+async def _written_in(link: Link, view: View, item: Item) -> None:
+    """Looks what is written now in an element that does not say it itself, where the last look found texts in it."""
+    old = view.app.shape
+    if old is None or item.path not in old.items:
+        return
+    inside = [path for path in below(old, old.line(item.path)[-1].path, item.path) if path != item.path][:OPTIONS_MOST]
+    name = view.app.bus_name
+    calls = [get(name, path, ACCESSIBLE, "Name") for path in inside]
+    answers = await link.many(calls + [extents(view.app, path) for path in inside], DEADLINE)
+    for at, path in enumerate(inside):
+        if answers[at]:
+            box = answers[at + len(inside)]
+            if box and (box[0][2] <= 0 or box[0][3] <= 0):
+                view.place[path] = HIDDEN
+            view.shape.items[path] = replace(old.items[path], name=str(first(answers, at, "")))
+            view.shape.kids.setdefault(old.items[path].parent, []).append(path)
 
 
 async def _options(link: Link, view: View, item: Item) -> None:
@@ -179,10 +256,13 @@ async def _complete(link: Link, view: View, what: str, value: object, *, deadlin
                 continue
 
 
-def _rects(line: Sequence[Item], told: Sequence[Sequence[int] | None], shift: Shift) -> dict[str, Rect]:
+def _rects(
+    line: Sequence[Item], told: Sequence[Sequence[int] | None], shift: Shift, popover: int | None, popup: Popup | None
+) -> dict[str, Rect]:
     out: dict[str, Rect] = {}
-    for item, box in zip(line, told, strict=True):
-        rect = shift.rect(box) if box is not None else None
+    for at, (item, box) in enumerate(zip(line, told, strict=True)):
+        own = popup.shift if popup is not None and popover is not None and at <= popover else shift
+        rect = own.rect(box) if box is not None else None
         if rect is not None:
             out[item.path] = rect
     return out
@@ -191,9 +271,10 @@ def _rects(line: Sequence[Item], told: Sequence[Sequence[int] | None], shift: Sh
 def _clip(near: Near, screen: Rect | None) -> Rect | None:
     """The part of the screen in which an element can show."""
     clip = screen
-    for item in near.line[1:]:
+    outermost = near.inside[-1].path
+    for item in near.inside[1:]:
         rect = near.rects.get(item.path)
-        inside = clips(near.app, item) or item.path == near.top.path
+        inside = clips(near.app, item) or item.path == outermost
         if not inside or rect is None or rect.width <= 0 or rect.height <= 0:
             continue
         clip = rect if clip is None else clip.intersect(rect) or Rect(clip.x, clip.y, 0.0, 0.0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from anydevice_schemas import Rect
 
 from .apps import App
-from .roles import COMBO_BOX, MENUS, PAGE_TAB, SCROLL_BAR, SCROLLERS, VIEWPORT
+from .popups import Popup
+from .roles import COMBO_BOX, LIST, MENUS, PAGE_TAB, SCROLL_BAR, SCROLLERS, VIEWPORT
 from .shape import Item, Shape
 from .states import SHOWING, VISIBLE
 
@@ -64,7 +66,14 @@ def by_state(shape: Shape, top: str, *, hidden: bool) -> dict[str, str]:
 
 
 def by_rect(
-    app: App, shape: Shape, top: str, rects: Mapping[str, Rect], area: Rect | None, *, hidden: bool
+    app: App,
+    shape: Shape,
+    top: str,
+    rects: Mapping[str, Rect],
+    area: Rect | None,
+    *,
+    hidden: bool,
+    popups: Mapping[str, Popup] = MappingProxyType({}),
 ) -> dict[str, str]:
     """What shows below one window, judged by where things are.
 
@@ -75,6 +84,7 @@ def by_rect(
         rects: Places of the elements, as far as they were told.
         area: Place of the window; None where that is not known.
         hidden: The window itself does not show.
+        popups: What is open over it, by path.
     """
     out: dict[str, str] = {}
     items, kids = shape.items, shape.kids
@@ -82,6 +92,8 @@ def by_rect(
     while todo:
         path, around = todo.pop()
         own = kids.get(path, ())
+        if path in popups:
+            around = around_popup(popups[path], around)
         place, inner = judge(app, items[path], rects.get(path), around, parent=bool(own))
         out[path] = place
         todo.extend((kid, inner) for kid in own if kid not in out)
@@ -97,6 +109,22 @@ class Around(NamedTuple):
     role: int
 
 
+def drawn_apart(role: int, around: int) -> bool:
+    """Whether an object of this role in one of that role is drawn in a window of its own: a menu, or what a combo box
+    opens."""
+    return role in MENUS or (role == LIST and around == COMBO_BOX)
+
+
+def around_popup(popup: Popup, around: Around) -> Around:
+    """What a popover inherits: it is drawn in a window of its own, and nothing around it cuts it off.
+
+    Args:
+        popup: The popover.
+        around: What it would inherit otherwise.
+    """
+    return Around(HIDDEN if popup.hidden else SHOWN, popup.rect, around.role or UNKNOWN_ROLE)
+
+
 def judge(app: App, item: Item, rect: Rect | None, around: Around, *, parent: bool) -> tuple[str, Around]:
     """Whether one object shows, judged by where it is, and what those in it inherit.
 
@@ -108,6 +136,8 @@ def judge(app: App, item: Item, rect: Rect | None, around: Around, *, parent: bo
         parent: It holds others.
     """
     clip = around.clip
+    if drawn_apart(item.role, around.role):
+        clip = None
     if around.place == HIDDEN or not item.mask & (VISIBLE | SHOWING):
         place = HIDDEN
     elif around.role == 0:
@@ -116,7 +146,7 @@ def judge(app: App, item: Item, rect: Rect | None, around: Around, *, parent: bo
         place = around.place
     elif rect.width <= 0 or rect.height <= 0:
         # Boxes without a size of their own may hold things that have one; menus and pages that are closed do not.
-        closed = around.role in MENUS or around.role == PAGE_TAB or item.role == SCROLL_BAR
+        closed = around.role in MENUS or around.role in (PAGE_TAB, COMBO_BOX) or item.role == SCROLL_BAR
         place = HIDDEN if closed or not parent else around.place
     elif clip is not None and rect.intersect(clip) is None:
         place = OFFSCREEN

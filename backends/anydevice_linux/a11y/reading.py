@@ -6,7 +6,7 @@ import anyio
 
 from .apps import ACCESSIBLE, App
 from .bus import Link, first, get
-from .cache import read_cache, windows_of
+from .cache import items_of, read_cache, windows_of
 from .catching_up import Reader
 from .roles import MENU, WINDOW
 from .shape import Shape, shape_of
@@ -30,18 +30,25 @@ async def read_app(link: Link, app: App, deadline: float, *, nodes: int = NODES_
     if app.toolkit == "Qt":
         shape = await Reader(link, app, end, nodes).read()
     else:
-        items = await read_cache(link, app, deadline)
+        rows = await read_cache(link, app, deadline)
         windows = await windows_of(link, app, max(0.01, end - anyio.current_time()))
-        shape, holes = shape_of(items, windows)
+        if app.shape is not None and app.told == (rows, windows):
+            return app.shape
+        shape, holes = shape_of(items_of(app, rows), windows)
+        app.told = (rows, list(windows)) if not holes and len(rows) <= nodes else None
         if holes:
             await Walker(link, app, shape, end, nodes).fill(holes)
-        await _bring_home(link, app, shape, max(0.01, end - anyio.current_time()))
+        if await _bring_home(link, app, shape, max(0.01, end - anyio.current_time())):
+            app.told = None
     app.shape = shape
     return shape
 
 
-async def _bring_home(link: Link, app: App, shape: Shape, deadline: float) -> None:
-    """Puts the list of an open combo box back into it: the cache has it in the window that it is drawn in."""
+async def _bring_home(link: Link, app: App, shape: Shape, deadline: float) -> bool:
+    """Puts the list of an open combo box back into it: the cache has it in the window that it is drawn in.
+
+    Returns whether there was anything that may have to be put back.
+    """
     items, kids = shape.items, shape.kids
     away = [
         (top, menu)
@@ -51,7 +58,7 @@ async def _bring_home(link: Link, app: App, shape: Shape, deadline: float) -> No
         if items[menu].role == MENU
     ]
     if not away:
-        return
+        return False
     answers = await link.many([get(app.bus_name, menu, ACCESSIBLE, "Parent") for _, menu in away], deadline)
     for at, (top, menu) in enumerate(away):
         _, home = first(answers, at, ("", ""))
@@ -64,3 +71,4 @@ async def _bring_home(link: Link, app: App, shape: Shape, deadline: float) -> No
         if not kids[top]:
             kids[""].remove(top)
             del items[top]
+    return True

@@ -14,7 +14,7 @@ from anydevice_schemas import Point
 
 from .apps import App
 from .bus import PROPERTIES, Call, Link, Refusal, first, get
-from .coords import COMPONENT
+from .coords import COMPONENT, extents
 from .doing import DEADLINE, until
 from .hands import Hands
 from .near import Near
@@ -100,10 +100,13 @@ async def _bars(link: Link, app: App, scroller: str) -> list[_Bar]:
         if not item.faces & VALUE:
             continue
         names = ("MinimumValue", "MaximumValue", "CurrentValue")
-        told = await link.many([get(app.bus_name, item.path, VALUE_FACE, name) for name in names], DEADLINE)
+        calls = [get(app.bus_name, item.path, VALUE_FACE, name) for name in names]
+        told = await link.many([*calls, extents(app, item.path)], DEADLINE)
+        box: list[int] = first(told, len(calls), [])
+        upright = box[3] > box[2] if len(box) == 4 and box[2] != box[3] else bool(item.mask & VERTICAL)
         least, most, value = (float(first(told, at, 0.0)) for at in range(3))
         if most > least:
-            bars.append(_Bar(item.path, bool(item.mask & VERTICAL), least, most, value))
+            bars.append(_Bar(item.path, upright, least, most, value))
     return sorted(bars, key=lambda bar: not bar.vertical)
 
 
@@ -138,10 +141,9 @@ async def _by_bar(link: Link, app: App, look: Look, scroller: str, bar: _Bar) ->
 
 async def _way(link: Link, app: App, near: Near, scroller: str, bar: _Bar) -> tuple[int, float | None]:
     """Which way to move a bar (1: towards its end), and a good guess where to; 0 where it would not help."""
-    if near.rect is not None and near.clip is not None:
-        mine, area = (
-            (near.rect.center.y, near.clip.center.y) if bar.vertical else (near.rect.center.x, near.clip.center.x)
-        )
+    around = near.rects.get(scroller) or near.clip
+    if near.rect is not None and around is not None:
+        mine, area = (near.rect.center.y, around.center.y) if bar.vertical else (near.rect.center.x, around.center.x)
         if near.rect.width > 0 and near.rect.height > 0:
             apart = mine - area
             return (0, None) if abs(apart) < 1 else (1 if apart > 0 else -1, bar.value + apart)

@@ -85,6 +85,11 @@ TOPLEVEL: Final = DIALOGS | {FRAME, WINDOW, 89}
 SCROLLERS: Final = frozenset({SCROLL_PANE, VIEWPORT, 31, 55, 65, 66, 82, 92, 93, 94, 95, 96, 98})
 """Roles that may hide what is in them by scrolling."""
 DOCUMENTS: Final = frozenset({82, 92, 93, 94, 95, 96})
+LIST: Final = 31
+LIST_ITEM: Final = 32
+_LISTS: Final = frozenset({LIST, LIST_ITEM})
+LEVELS_MOST: Final = 8
+"""Objects that toolkits put between a combo box and the options it opens."""
 _CHOICES: Final = frozenset({MENU, 8, 35, 45})
 MENUS: Final = frozenset({MENU, POPUP_MENU})
 HOLDERS: Final = frozenset({0, 20, 30, PANEL, 46, SCROLL_PANE, VIEWPORT, 67, 70, 78, 85, 86})
@@ -104,6 +109,10 @@ def role_in(item: Item, items: Mapping[str, Item], *, top: bool = False, toolkit
     # GTK 3 has one role for both; what toggles as a button can show an image, a switch cannot.
     if number == TOGGLE_BUTTON and toolkit == "gtk" and item.faces & ACTION and not item.faces & IMAGE:
         return "switch"
+    if number == MENU and toolkit == "GTK":
+        return "menu"  # GTK 3 and others have no role for an entry of a menu that opens another one but this
+    if number in _LISTS and not top and _in_combo_box(item, items):
+        return "listbox" if number == LIST else "option"
     if number in _CHOICES and not top:
         around = items.get(item.parent)
         if around is not None and number == MENU and around.role == COMBO_BOX:
@@ -113,6 +122,16 @@ def role_in(item: Item, items: Mapping[str, Item], *, top: bool = False, toolkit
             if outer is not None and outer.role == COMBO_BOX:
                 return "option"
     return role_of(number, top=top)
+
+
+def _in_combo_box(item: Item, items: Mapping[str, Item]) -> bool:
+    """Whether a list, or what is in it, is what a combo box opens."""
+    around = items.get(item.parent)
+    for _ in range(LEVELS_MOST):
+        if around is None or around.role == COMBO_BOX:
+            break
+        around = items.get(around.parent)
+    return around is not None and around.role == COMBO_BOX
 
 
 def native_of(number: int) -> str:

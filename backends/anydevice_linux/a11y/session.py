@@ -14,11 +14,10 @@ from anydevice_schemas.errors import AppCrashed, CallTimeout, ConnectionLost, Ou
 
 from .apps import ACCESSIBLE, App, Apps, introduce
 from .bus import Buses, Call, Died, Link, Lost, Refusal, Silence, Trouble
-from .coords import Window, Windows, away
+from .coords import Popups, Window, Windows, away
 from .hands import Hands
 from .keys import APP_GONE, parse, stale
-from .looking import look
-from .roles import DOCUMENTS
+from .looking import look, speaks
 from .shape import ROOT
 from .tree import Builder
 from .view import View, Wish
@@ -44,9 +43,11 @@ class A11y:
         hands: Pointer and keyboard, for elements that can be driven in no other way; None until somebody lends them.
     """
 
-    def __init__(self, session_address: str, buses: Buses, windows: Windows, screen: Rect | None) -> None:
-        self._session, self._buses, self._apps = session_address, buses, Apps()
-        self.windows, self.screen = windows, screen
+    def __init__(
+        self, session_address: str, buses: Buses, windows: Windows, screen: Rect | None, wayland: bool = False
+    ) -> None:
+        self._session, self._buses, self._wayland = session_address, buses, wayland
+        self.windows, self.screen, self._apps = windows, screen, Apps(wayland=wayland)
         self.hands: Hands | None = None
         self._losses: list[Mapping[str, Any]] = []
         self._renewing = anyio.Lock()
@@ -60,7 +61,13 @@ class A11y:
 
     @classmethod
     async def open(
-        cls, session_bus_address: str, windows: Windows, *, screen: Rect | None = None, deadline: float = OPEN_DEADLINE
+        cls,
+        session_bus_address: str,
+        windows: Windows,
+        *,
+        screen: Rect | None = None,
+        deadline: float = OPEN_DEADLINE,
+        wayland: bool = False,
     ) -> A11y:
         """Connects to the accessibility bus of a session, which is started if need be.
 
@@ -69,6 +76,7 @@ class A11y:
             windows: The windows of the display.
             screen: The part of the coordinate space that is on screen, in points.
             deadline: Seconds it may take.
+            wayland: The display is a Wayland compositor; programs do not know where their windows are.
 
         Raises:
             UpstreamUnavailable: The session has no bus, or no accessibility bus.
@@ -82,7 +90,7 @@ class A11y:
                 enable_hint="Install at-spi2-core and start the desktop's session bus (dbus-daemon); then call doctor.",
                 reason=type(error).__name__,
             ) from error
-        return cls(session_bus_address, buses, windows, screen)
+        return cls(session_bus_address, buses, windows, screen, wayland)
 
     @property
     def generation(self) -> str:
@@ -141,7 +149,7 @@ class A11y:
                     raise self._lost() from error
                 await self._buses.aclose()
                 same = new.guid == self._buses.guid
-                self._buses, self._apps = new, Apps()
+                self._buses, self._apps = new, Apps(wayland=self._wayland)
                 self._losses.append({"kind": "accessibility-bus", "restarted": True, "sameBus": same})
             return self._buses
 
@@ -202,7 +210,7 @@ class A11y:
 
     # --- the tree ----------------------------------------------------------------------------------------
 
-    async def tree(self, scope: TreeScope, *, reach: Reach = "active") -> Tree:
+    async def tree(self, scope: TreeScope, *, reach: Reach = "active", window: Window | None = None) -> Tree:
         """All nodes within a scope.
 
         `Tree.omitted` may also hold `hidden`, `unread` (objects that could not be read in time) and
@@ -211,6 +219,7 @@ class A11y:
         Args:
             scope: What to read.
             reach: Which applications, where the scope names no element.
+            window: Only what is in this window, whatever the reach.
 
         Raises:
             StaleRef: `scope.root` is gone.
@@ -226,7 +235,7 @@ class A11y:
             if not builder.nodes:
                 raise stale(scope.root, "no longer on screen")
         else:
-            title, app_title = await self._read(builder, scope, reach)
+            title, app_title = await self._read(builder, scope, reach, window)
         omitted = builder.omitted
         degraded = any(reason.startswith("not ") for reason in omitted)
         cut = omitted.keys() & {"nodes", "depth", "text", "unread"}
@@ -251,19 +260,26 @@ class A11y:
             if not app.toolkit:
                 await introduce(self._buses, app)
             windows, active = await self.shown()
-            view = await look(link, app, windows, active, wish=wish, deadline=READ_DEADLINE)
+            view = await look(link, app, windows, active, wish=wish, deadline=READ_DEADLINE, popups=self.popups)
             if parse(key).path != ROOT and parse(key).path not in view.shape.items:
                 raise stale(key, "gone")
             return view
 
-    async def views(self, apps: Sequence[App], wish: Wish) -> dict[str, View]:
+    async def views(
+        self, apps: Sequence[App], wish: Wish, *, shown: tuple[Sequence[Window], int | None] | None = None
+    ) -> dict[str, View]:
         """Looks at several applications at once; those that do not answer are left out.
+
+        Args:
+            apps: The applications.
+            wish: What is wanted.
+            shown: As `shown` answers, where it was asked just now.
 
         Raises:
             ConnectionLost: The bus is gone.
         """
         buses = await self.buses()
-        windows, active = await self.shown()
+        windows, active = shown or await self.shown()
         out: dict[str, View] = {}
 
         async def one(app: App) -> None:
@@ -272,7 +288,9 @@ class A11y:
                 await knock(link, app)
                 if not app.toolkit:
                     await introduce(buses, app)
-                out[app.bus_name] = await look(link, app, windows, active, wish=wish, deadline=READ_DEADLINE)
+                out[app.bus_name] = await look(
+                    link, app, windows, active, wish=wish, deadline=READ_DEADLINE, popups=self.popups
+                )
                 app.silent = False
             except Silence:
                 app.silent = True
@@ -298,6 +316,10 @@ class A11y:
         active = await self.windows.active()
         return windows, active.id if active is not None else None
 
+    async def popups(self) -> Sequence[Window] | None:
+        """The windows on screen that no manager manages: open menus and lists; None where nobody knows them."""
+        return await self.windows.popups() if isinstance(self.windows, Popups) else None
+
     async def focused(self) -> Node | None:
         """The element that has the keyboard focus, or None. Raises as `apps`."""
         apps = await self.apps()
@@ -313,28 +335,34 @@ class A11y:
 
     # --- inside ------------------------------------------------------------------------------------------
 
-    async def _read(self, builder: Builder, scope: TreeScope, reach: Reach) -> tuple[str, str]:
+    async def _read(
+        self, builder: Builder, scope: TreeScope, reach: Reach, only: Window | None = None
+    ) -> tuple[str, str]:
         """Reads the applications within reach; the titles of the foremost window and application."""
         apps = await self.apps()
         windows, active_id = await self.shown()
         front = next((w for w in windows if w.id == active_id), None)
         if front is None:
             front = next((w for w in windows if not away(w)), None)
+        if only is not None:
+            reach, front = "active", next((w for w in windows if w.id == only.id), only)
         chosen = apps
         pid = reach if isinstance(reach, int) else front.pid if front is not None and reach == "active" else None
         if scope.root is not None:
             chosen = [app for app in apps if app.bus_name == parse(scope.root).bus_name]
             if not chosen:
                 raise stale(scope.root, APP_GONE)
-        elif pid is not None:
-            chosen = [app for app in apps if app.pid == pid]
-        views = await self.views(chosen, Wish(scope.mode, "", scope.max_text))
+        elif pid is not None or only is not None:
+            chosen = [app for app in apps if app.pid is not None and app.pid == pid]
+        views = await self.views(chosen, Wish(scope.mode, "", scope.max_text), shown=(windows, active_id))
         foremost = front.pid if front is not None else None
         for app in sorted(chosen, key=lambda app: app.pid != foremost):
             view = views.get(app.bus_name)
             own = [window for window in windows if app.pid is not None and window.pid == app.pid]
+            if only is not None:
+                own = [window for window in own if window.id == only.id]
             if view is not None:
-                builder.view(view)
+                builder.view(view, only=only.id if only is not None else None)
                 if app.toolkit == "Chromium" and not speaks(view):
                     builder.omit(f"not accessible: {app.title} (start it with --force-renderer-accessibility)")
             elif app.silent:
@@ -369,8 +397,3 @@ async def knock(link: Link, app: App) -> None:
     with suppress(Refusal):
         await link.ask(Call(app.bus_name, ROOT, ACCESSIBLE, "GetRole"), app.patience)
     app.silent = False
-
-
-def speaks(view: View) -> bool:
-    """Whether a browser engine tells what is in its page, and not only that it has a window."""
-    return any(item.role in DOCUMENTS for item in view.shape.items.values()) or len(view.shape.items) > 50

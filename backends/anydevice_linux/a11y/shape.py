@@ -56,11 +56,13 @@ class Shape:
         items: By path, the application itself not among them.
         kids: Paths of the children, in order, by path of the parent; windows under the empty path.
         unread: How many objects are known to be there and were not read.
+        places: What shows of it, judged by states, by window and whether that is hidden; filled in by who judges.
     """
 
     items: dict[str, Item] = field(default_factory=dict)
     kids: dict[str, list[str]] = field(default_factory=dict)
     unread: int = 0
+    places: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, compare=False)
 
     def line(self, path: str) -> list[Item]:
         """The object and everything around it, inmost first; empty where it is not known."""

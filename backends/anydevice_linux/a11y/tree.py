@@ -13,10 +13,10 @@ from .coords import Window
 from .keys import Key, app_key
 from .names import name_of
 from .places import HIDDEN, OFFSCREEN, SHOWN
-from .roles import INFO_BAR, LABEL, MENUS, PASSWORD, STATUS_BAR, native_of, role_in
+from .roles import COMBO_BOX, INFO_BAR, LABEL, MENUS, PASSWORD, STATUS_BAR, native_of, role_in
 from .shape import ACTION, EDITABLE_TEXT, VALUE, Item, Shape
 from .states import EDITABLE, FIELDS, MODAL, SHOWING, states_of
-from .view import View
+from .view import NAMED_BY_CHOICE, View
 
 READ_AS_HEADINGS: Final = frozenset({"heading", "alert", "alertdialog", "dialog", "tablist", "menubar", "menu"})
 NAMED_BY_CONTENT: Final = frozenset(
@@ -78,30 +78,35 @@ class Builder:
         """Appends the desktop itself, where nothing runs on it."""
         self._append(Node("generic", "", rect=self._screen, native_role="desktop frame"))
 
-    def view(self, view: View, root: str = "") -> None:
-        """Appends what was seen of an application, or what is in one element of it."""
+    def view(self, view: View, root: str = "", *, only: int | None = None) -> None:
+        """Appends what was seen of an application, what is in one element of it, or in its window of this id."""
         above = -1 if root else self.application(view.app)
         if view.shape.unread:
             self.omit("unread", view.shape.unread)
         self.omit("text", view.cut)
         modal = modal_top(view)
+        done: set[str] = set()  # what is told as a window of its own as well as inside of another one is one thing
         for top in view.tops:
+            if only is not None and (top.window is None or top.window.id != only):
+                continue
             start = top.path
             if root:
                 line = view.shape.line(root)
                 if not line or line[-1].path != top.path:
                     continue
                 start = root
-            self._part(view, start, top.path, above, title=top.title, reachable=modal in (None, top.path))
+            reachable = modal in (None, top.path)
+            self._part(view, start, top.path, above, title=top.title, reachable=reachable, done=done)
 
-    def _part(self, view: View, start: str, top: str, above: int, *, title: str, reachable: bool) -> None:
+    def _part(
+        self, view: View, start: str, top: str, above: int, *, title: str, reachable: bool, done: set[str]
+    ) -> None:
         scope, app, shape = self._scope, view.app, view.shape
         items, kids, place_of, rects = shape.items, shape.kids, view.place, view.rects
         viewport, interactive = scope.mode == "viewport", scope.mode == "interactive"
         nodes, screen, most, depth_most = self.nodes, self._screen, scope.max_nodes, scope.max_depth
         bus_name, app_title = app.bus_name, app.title
         over = {"nodes": 0, "depth": 0, "offscreen": 0, "hidden": 0, "text": 0}
-        done: set[str] = set()
         todo: list[tuple[str, int, int]] = [(start, above, 1)]
         while todo:
             path, parent, depth = todo.pop()
@@ -161,6 +166,8 @@ def node_of(view: View, item: Item, place: str, *, top: bool = False) -> Node:
     if not name and role in NAMED_BY_CONTENT:
         name = content_of(view, path)
     value = view.values.get(path)
+    if number == COMBO_BOX and view.app.toolkit in NAMED_BY_CHOICE:
+        name, value = view.labels.get(path, name), name
     if number in NAMED_BY_TEXT and value == name:
         value = None
     faces = item.faces
@@ -186,12 +193,14 @@ def node_of(view: View, item: Item, place: str, *, top: bool = False) -> Node:
 
 def content_of(view: View, path: str) -> str:
     """What is written inside of an element, as its name where it has none of its own."""
-    shape = view.shape
+    shape, place = view.shape, view.place
     words: list[str] = []
     todo = list(shape.kids.get(path, ()))
     while todo and len(words) < WORDS_MOST:
         inner = shape.items.get(todo.pop(0))
-        if inner is None or role_in(inner, shape.items) in INTERACTIVE:
+        if inner is None or (place.get(inner.path) == HIDDEN and place.get(path) != HIDDEN):
+            continue
+        if role_in(inner, shape.items) in INTERACTIVE:
             continue
         word = name_of(inner.name, view.app.toolkit)
         if word and inner.role in WRITTEN:

@@ -14,6 +14,7 @@ from .bus import Call, Link, get
 from .coords import NOWHERE, Shift, Window, extents
 from .names import name_of
 from .places import HIDDEN, OFFSCREEN, SHOWN
+from .popups import Popup
 from .roles import COMBO_BOX, HOLDERS, INFO_BAR, LABEL, PASSWORD, STATUS_BAR
 from .shape import ACTION, EDITABLE_TEXT, SELECTION, TEXT, UNKNOWN, VALUE, Item, Shape
 from .states import SELECTED
@@ -29,6 +30,8 @@ NUMERIC: Final = frozenset({15, 42, 48, 51, 52, 103, 114})
 """Roles whose number is their value, where they have no text."""
 NAMED_BY_OTHERS: Final = frozenset({7, 11, 15, 40, 44, 51, 52, 61, 62, 79, 98, 31, 55, 65, 66, 130})
 """Roles that are named by a label beside them, where they have no name of their own."""
+NAMED_BY_CHOICE: Final = frozenset({"Qt"})
+"""Toolkits whose lists to choose from are named after what is chosen; only a label beside them says what for."""
 LABELLED_BY: Final = 2
 QT_IDS: Final = "QApplication."
 EMBEDDED: Final = "\ufffc"
@@ -75,6 +78,8 @@ class View:
         rects: Places of what was asked for, in points of the screen, by path.
         values: Texts and numbers, by path.
         labels: Names given by other objects, by path.
+        popups: What is open over its windows, by path.
+        shifts: How extents map to the screen where that differs from the window around, by path.
         cut: How many texts were cut.
     """
 
@@ -85,6 +90,8 @@ class View:
     rects: dict[str, Rect] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
+    popups: dict[str, Popup] = field(default_factory=dict)
+    shifts: dict[str, Shift] = field(default_factory=dict)
     cut: int = 0
 
 
@@ -106,7 +113,7 @@ class Wish:
 async def details(link: Link, view: View, wish: Wish, end: float, *, geometric: bool) -> None:
     """Asks for places, texts, numbers and labels, all in one go."""
     app, shape = view.app, view.shape
-    name, items = app.bus_name, shape.items
+    items = shape.items
     calls: list[Call] = []
     asked: list[tuple[str, str, Shift | int]] = []  # path, what, the shift or the most characters
     names_ids, unnamed = app.toolkit not in WITHOUT_IDS, IDS_AT_ONCE
@@ -123,8 +130,8 @@ async def details(link: Link, view: View, wish: Wish, end: float, *, geometric: 
                 continue
             if place == SHOWN and not geometric:
                 calls.append(extents(app, path))
-                asked.append((path, "extents", top.shift))
-            for what, call in reads(name, item, wish.max_text):
+                asked.append((path, "extents", view.shifts.get(path, top.shift)))
+            for what, call in reads(app, item, wish.max_text):
                 calls.append(call)
                 asked.append((path, what, wish.max_text))
             seen = place == SHOWN
@@ -159,29 +166,38 @@ async def details(link: Link, view: View, wish: Wish, end: float, *, geometric: 
             view.rects[top.path] = top.rect
 
 
-def reads(name: str, item: Item, most: int) -> list[tuple[str, Call]]:
+def reads(app: App, item: Item, most: int) -> list[tuple[str, Call]]:
     """The calls that read what an object holds: each with what it reads.
 
     Args:
-        name: Bus name of the application.
+        app: The application.
         item: The object.
         most: Characters at most.
     """
-    role, faces, path = item.role, item.faces, item.path
+    name, role, faces, path = app.bus_name, item.role, item.faces, item.path
     out: list[tuple[str, Call]] = []
     if role == PASSWORD:
         pass
     elif role in TEXTUAL | STATUS and faces & TEXT:
-        out.append(("text", Call(name, path, TEXT_FACE, "GetText", "ii", (0, most + 1))))
+        out.append(("text", text_call(app, path, most + 1)))
     elif role in NUMERIC and faces & VALUE:
         out.append(("number", get(name, path, VALUE_FACE, "CurrentValue")))
     elif role == COMBO_BOX and faces & SELECTION:
         out.append(("chosen", Call(name, path, SELECTION_FACE, "GetSelectedChild", "i", (0,))))
     elif role == COMBO_BOX and faces & TEXT:
-        out.append(("text", Call(name, path, TEXT_FACE, "GetText", "ii", (0, most + 1))))
-    if not item.name.strip() and role in NAMED_BY_OTHERS:
+        out.append(("text", text_call(app, path, most + 1)))
+    nameless = role in NAMED_BY_OTHERS and not item.name.strip()
+    if nameless or (role == COMBO_BOX and app.toolkit in NAMED_BY_CHOICE):
         out.append(("labels", Call(name, path, ACCESSIBLE, "GetRelationSet")))
     return out
+
+
+def text_call(app: App, path: str, most: int) -> Call:
+    """The call that reads at most so many characters of an object's text.
+
+    Qt may answer with nothing where more is asked for than there is; it is asked for everything.
+    """
+    return Call(app.bus_name, path, TEXT_FACE, "GetText", "ii", (0, -1 if app.toolkit == "Qt" else most))
 
 
 def note(view: View, path: str, what: str, value: Any, most: int) -> None:

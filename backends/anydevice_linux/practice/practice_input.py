@@ -9,16 +9,10 @@ import gi
 gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, Gtk  # noqa: E402
+from practice_keys import chord  # noqa: E402
 
 HELD, STILL, SWEPT = 0.4, 10, 20
 """Seconds of a hold; points of a press that rests, of a swipe."""
-WORDS = {
-    "Return": "enter", "KP_Enter": "enter", "ISO_Enter": "enter", "Tab": "tab", "ISO_Left_Tab": "tab",
-    "Escape": "escape", "BackSpace": "backspace", "Delete": "delete", "KP_Delete": "delete", "space": "space",
-    "Up": "up", "Down": "down", "Left": "left", "Right": "right", "Home": "home", "End": "end",
-    "Page_Up": "pageup", "Page_Down": "pagedown", "Insert": "insert",
-    **{f"F{number}": f"f{number}" for number in range(1, 25)},
-}  # fmt: skip
 HELD_KEYS = (
     ("ctrl", Gdk.ModifierType.CONTROL_MASK), ("alt", Gdk.ModifierType.MOD1_MASK),
     ("shift", Gdk.ModifierType.SHIFT_MASK), ("meta", Gdk.ModifierType.SUPER_MASK | Gdk.ModifierType.META_MASK),
@@ -27,24 +21,11 @@ HELD_KEYS = (
 
 def chord_of(event, in_field):
     """The chord of a key event; None for a modifier alone, and for what only puts a character into a field."""
-    word = WORDS.get(Gdk.keyval_name(event.keyval) or "")
-    writes = False
-    if word is None or word == "space":
-        code = Gdk.keyval_to_unicode(event.keyval)
-        if code < 0x20:
-            return None
-        writes = True
-        word = word or chr(code)
     held = [name for name, mask in HELD_KEYS if event.state & mask]
     # The META bit is set along with ALT on some keymaps.
     if "alt" in held and "meta" in held and not event.state & Gdk.ModifierType.SUPER_MASK:
         held.remove("meta")
-    if writes and in_field and not set(held) - {"shift"}:
-        return None
-    # Shift that only chooses the character is in the character already; of letters the case says nothing.
-    if writes and word != "space" and word.lower() == word.upper():
-        held = [name for name in held if name != "shift"]
-    return "+".join([*held, word.lower()])
+    return chord(Gdk.keyval_name(event.keyval) or "", Gdk.keyval_to_unicode(event.keyval), held, in_field)
 
 
 class Pointer:

@@ -5,6 +5,7 @@ authority   which cookie a display asks for
 connection  a connection of python-xlib that knows one server only
 display     `XDisplay`: the connection in its worker
 properties  many properties of many windows in one round trip
+owners      which process the server knows behind a window
 windows     listing windows, and which one is at a point
 arranging   moving, sizing, raising and closing them, each read back
 passing     seeing that the window manager has passed a press on

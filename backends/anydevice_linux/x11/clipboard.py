@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote, unquote, urlsplit
 
-from PIL import Image as Pictures
 from Xlib import error as xerror
 
 from anydevice.kit import images
@@ -20,10 +17,10 @@ from anydevice_schemas.errors import (
     CallTimeout,
     ConnectionLost,
     DeviceOffline,
-    InvalidArgument,
     Unsupported,
 )
 
+from .. import clips
 from . import authority
 from .connection import CONNECTION_ERRORS, Connection
 from .selection import Selection, Silent, TooLarge, first
@@ -34,11 +31,6 @@ DEADLINE = 3.0
 """Seconds another program may take to hand out what it holds."""
 LONGEST = 120.0
 """Seconds after which a content that still comes in pieces is given up."""
-_UTF8, _PLAIN, _PLAIN_UTF8 = "UTF8_STRING", "text/plain", "text/plain;charset=utf-8"
-_URI_LIST, _COPIED_FILES = "text/uri-list", "x-special/gnome-copied-files"
-_TEXTS = (_UTF8, _PLAIN_UTF8, _PLAIN, "STRING")
-_PICTURES = ("image/png", "image/bmp", "image/jpeg", "image/tiff", "image/webp")
-_MOST_PIXELS = 100_000_000
 
 
 class Clipboard:
@@ -94,20 +86,7 @@ class Clipboard:
             ActionUnverified: Another program took the clipboard at once.
             DeviceOffline, ConnectionLost, CallTimeout: The display cannot be reached, or does not answer.
         """
-        try:
-            raw = text.encode()
-        except UnicodeEncodeError:
-            raw = b"\0"
-        if b"\0" in raw:
-            raise InvalidArgument(
-                "The text holds characters that cannot be on a clipboard.",
-                param="text",
-                expected="text without NUL and surrogates",
-            )
-        offers = {_UTF8: (_UTF8, raw), _PLAIN_UTF8: (_PLAIN_UTF8, raw), _PLAIN: (_PLAIN, raw), "TEXT": (_UTF8, raw)}
-        with contextlib.suppress(UnicodeEncodeError):  # Latin-1, which does not have all characters
-            offers["STRING"] = ("STRING", text.encode("latin-1"))
-        await self._own(offers)
+        await self._own(clips.of_text(text))
 
     async def write_png(self, data: bytes) -> None:
         """Puts a picture on the clipboard.
@@ -116,13 +95,7 @@ class Clipboard:
             InvalidArgument: It is no PNG file.
             ActionUnverified, DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
-        try:
-            kind = images.inspect(data).mime
-        except ValueError:
-            kind = ""
-        if kind != "image/png":
-            raise InvalidArgument("The picture is no PNG file.", param="png", expected="a PNG file")
-        await self._own({"image/png": ("image/png", data)})
+        await self._own(clips.of_png(data))
 
     async def write_files(self, paths: Sequence[Path]) -> None:
         """Puts files on the clipboard, as a file manager's Copy does.
@@ -131,20 +104,7 @@ class Clipboard:
             InvalidArgument: There is none, or a path is not absolute.
             ActionUnverified, DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
-        if not paths or not all(path.is_absolute() for path in paths):
-            raise InvalidArgument("The files cannot be copied.", param="files", expected="absolute paths, at least one")
-        addresses = ["file://" + quote(bytes(path)) for path in paths]
-        listed = "".join(f"{address}\r\n" for address in addresses).encode()
-        copied = "\n".join(["copy", *addresses]).encode()
-        plain = "\n".join(map(str, paths)).encode("utf-8", "surrogateescape")
-        await self._own(
-            {
-                _URI_LIST: (_URI_LIST, listed),
-                _COPIED_FILES: (_COPIED_FILES, copied),
-                _UTF8: (_UTF8, plain),
-                _PLAIN_UTF8: (_PLAIN_UTF8, plain),
-            }
-        )
+        await self._own(clips.of_files(paths))
 
     async def kinds(self) -> list[str]:
         """What is on the clipboard, of `text`, `png` and `files`; empty where there is nothing of these.
@@ -153,7 +113,11 @@ class Clipboard:
             DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
         offered = await self._ask(lambda selection: selection.targets(DEADLINE))
-        found = {"text": first(_TEXTS, offered), "png": first(_PICTURES, offered), "files": first(_FILES, offered)}
+        found = {
+            "text": first(clips.TEXTS, offered),
+            "png": first(clips.PICTURES, offered),
+            "files": first(clips.FILES, offered),
+        }
         return [kind for kind, target in found.items() if target is not None]
 
     async def read_text(self) -> str | None:
@@ -162,11 +126,10 @@ class Clipboard:
         Raises:
             DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
-        got = await self._read(_TEXTS)
+        got = await self._read(clips.TEXTS)
         if got is None:
             return None
-        kind, data = got
-        return data.decode("latin-1" if kind == "STRING" else "utf-8", "replace").rstrip("\0")
+        return clips.as_text(*got)
 
     async def read_png(self) -> bytes | None:
         """The picture on the clipboard as PNG, or None where there is none. Untrusted.
@@ -175,10 +138,10 @@ class Clipboard:
             Unsupported: There is one, of a kind that is not understood.
             DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
-        got = await self._read(_PICTURES)
+        got = await self._read(clips.PICTURES)
         if got is None or got[1].startswith(images.PNG_SIGNATURE):
             return got[1] if got is not None else None
-        return await self._in_thread(lambda: _as_png(got[1]), 10.0)
+        return await self._in_thread(lambda: clips.as_png(got[1]), 10.0)
 
     async def read_files(self) -> list[str] | None:
         """Paths of the files on the clipboard, or None where there are none. Untrusted.
@@ -186,8 +149,8 @@ class Clipboard:
         Raises:
             DeviceOffline, ConnectionLost, CallTimeout: As `write_text`.
         """
-        got = await self._read(_FILES)
-        return _paths(got[1]) if got is not None else None
+        got = await self._read(clips.FILES)
+        return clips.as_paths(got[1]) if got is not None else None
 
     async def clear(self) -> None:
         """Takes back what was written, if it still is on the clipboard.
@@ -318,40 +281,6 @@ class Clipboard:
             with contextlib.suppress(*CONNECTION_ERRORS):  # lost before
                 self._connection.close()
         self._lost = True
-
-
-_FILES = (_URI_LIST, _COPIED_FILES)
-
-
-def _paths(listed: bytes) -> list[str]:
-    """Paths of files of this host in a list of addresses; all else in it is left out."""
-    paths = []
-    for line in listed.decode("utf-8", "replace").replace("\r", "").split("\n"):
-        try:
-            parts = urlsplit(line.strip())
-        except ValueError:
-            continue
-        if parts.scheme == "file" and parts.hostname in (None, "localhost", socket.gethostname().lower()):
-            path = unquote(parts.path, errors="surrogateescape")
-            if path.startswith("/") and "\0" not in path:
-                paths.append(path)
-    return paths
-
-
-def _as_png(data: bytes) -> bytes:
-    try:
-        with Pictures.open(io.BytesIO(data)) as picture:
-            if picture.width * picture.height > _MOST_PIXELS:
-                raise ValueError("too large")
-            file = io.BytesIO()
-            picture.convert("RGBA").save(file, "PNG", compress_level=3)
-    except Exception as error:  # the data is another program's, and so is what is wrong with it
-        raise Unsupported(
-            "The picture on the clipboard is of a kind that is not understood.",
-            operation="clipboard.read",
-            alternatives=[],
-        ) from error
-    return file.getvalue()
 
 
 def _offline() -> DeviceOffline:

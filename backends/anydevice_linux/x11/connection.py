@@ -91,6 +91,7 @@ class Connection(_display.Display):  # type: ignore[misc]
     Attributes:
         errors: Errors of requests that have no answer, as the server told them; the oldest are dropped.
         xkb: Number of the keyboard extension, once it is in use.
+        tells_owners: Whether the server tells which process a window is of; None until it was asked.
         keeps_events: Whether somebody still waits for events; else they are thrown away after each call.
     """
 
@@ -127,6 +128,7 @@ class Connection(_display.Display):  # type: ignore[misc]
         self.errors: list[Exception] = []
         self.keeps_events = False
         self.xkb: int | None = None
+        self.tells_owners: bool | None = None
         self.display.set_error_handler(self._note)
         found = self.query_extension(xtest.extname)
         if found is not None:

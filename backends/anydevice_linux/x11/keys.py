@@ -58,6 +58,10 @@ class XKeys(Keys):
         """Windows that got lent keys and may not have looked them up in the keyboard mapping yet."""
         display.farewells.append(self._farewell)
 
+    def told_by(self, focused: Callable[[], Awaitable[Node | None]]) -> None:
+        """From now on somebody says which element has the keyboard."""
+        self._focused = focused
+
     async def focused(self) -> Node | None:
         """See `Keys.focused`."""
         return await self._focused()

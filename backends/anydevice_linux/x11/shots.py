@@ -88,6 +88,15 @@ class Shots:
             raise CallTimeout("The picture could not be encoded in time.", after=10.0) from None
         return Image(data, "image/png", frame[1], frame[2], 1.0, part)
 
+    async def frame(self, area: Rect | None = None) -> Frame:
+        """The pixels of a part of the screen as they are, not encoded.
+
+        Raises:
+            As `image`.
+        """
+        screen = await self._display.do(_screen)
+        return await self._grab(_pixels(area, screen), screen)
+
     async def aclose(self) -> None:
         """Lets go of the display. May be called more than once."""
         self._encoder.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from Xlib import X
 from Xlib import error as xerror
@@ -14,6 +14,7 @@ from anydevice_schemas.errors import AppNotFound
 
 from .connection import Connection
 from .display import DEADLINE, XDisplay
+from .owners import pids_of
 from .properties import Ask, Reply, names
 
 MOST = 500
@@ -37,7 +38,7 @@ class Window:
     Attributes:
         id: The client's X id. Windows of other programs may get it once this one is gone.
         title: Untrusted text.
-        pid: Of its program, as the program says.
+        pid: Of its program, as the program says, else as the server knows.
         client: The client area in screen points.
         frame: What a person sees as the window: with the window manager's border, without the program's own shadow.
         extents: Width of the window manager's border.
@@ -112,6 +113,14 @@ class Windows:
             DeviceOffline, ConnectionLost, CallTimeout: As `XDisplay.do`.
         """
         return await self.display.do(lambda connection: self._read_at(connection, point), deadline)
+
+    async def popups(self, deadline: float = DEADLINE) -> WindowList:
+        """The windows on screen that no manager manages, the uppermost first: open menus and lists, tooltips.
+
+        Raises:
+            DeviceOffline, ConnectionLost, CallTimeout: As `XDisplay.do`.
+        """
+        return await self.display.do(self._read_popups, deadline)
 
     # --- in the display's thread -------------------------------------------------------------------------
 
@@ -221,7 +230,8 @@ class Windows:
                     shown=drawn.map_state == X.IsViewable and _holds(around.get(id), client),
                 )
             )
-        return found
+        owners = pids_of(connection, [window.id for window in found if window.pid is None])
+        return [replace(window, pid=owners[window.id]) if window.id in owners else window for window in found]
 
     def _around(self, ask: Ask, trees: Sequence[tuple[int, Reply]], root: int) -> dict[int, Reply]:
         """Size of what a window manager has put each window in; managers shrink it when they animate."""
@@ -231,6 +241,17 @@ class Windows:
     def _read_active(self, connection: Connection) -> Window | None:
         id = self.active_id(connection)
         return next(iter(self.read(connection, [id])), None) if id is not None else None
+
+    def _read_popups(self, connection: Connection) -> WindowList:
+        ask = Ask(connection)
+        tree = ask.tree(connection.screen().root.id).get()
+        asked = [(child.id, ask.attributes(child.id)) for child in tree.children[-MOST:]] if tree is not None else []
+        shown = [
+            id
+            for id, reply in reversed(asked)
+            if (got := reply.get()) is not None and got.map_state == X.IsViewable and got.override_redirect
+        ]
+        return self.read(connection, shown, managed=False)
 
     def _read_at(self, connection: Connection, point: Point) -> Window | None:
         root = connection.screen().root

@@ -1,17 +1,19 @@
 """A GTK 3 window with one of everything the accessibility tests look at; says on stdout what really happened to it.
 
-    a11y_gtk3.py [--title TITLE] [--rows N] [--flat N] [--deep N] [--bare] [--at X Y]
+    a11y_gtk3.py [--title TITLE] [--rows N] [--flat N] [--deep N] [--bare] [--at X Y] [--churn] [--popover]
 
 --rows: a scrolled area of N buttons in groups of 40. --flat: N buttons in one box. --deep: N boxes inside each other.
---bare: only these, not the form.
+--bare: only these, not the form. --churn: a button that makes things come, go and change.
+--popover: a button that opens one over another button.
 """
 
 import argparse
+import random
 
 import gi
 
 gi.require_version("Gtk", "3.0")
-from gi.repository import Gtk  # noqa: E402
+from gi.repository import GLib, Gtk  # noqa: E402
 
 
 def say(*words):
@@ -21,6 +23,69 @@ def say(*words):
 def named(widget, name):
     widget.get_accessible().set_name(name)
     return widget
+
+
+def popover():
+    """A line with a button that opens a popover, and below it a button that the popover then lies over."""
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
+    inside = Gtk.Button(label="Inside")
+    inside.connect("clicked", lambda _button: say("inside"))
+    opens = Gtk.MenuButton(label="Open", halign=Gtk.Align.START)
+    shown = Gtk.Popover(position=Gtk.PositionType.BOTTOM)
+    shown.add(inside)
+    inside.show()
+    opens.set_popover(shown)
+    below = Gtk.Button(label="Below", margin_start=0)
+    below.set_size_request(-1, 200)
+    below.connect("clicked", lambda _button: say("below"))
+    box.add(opens)
+    box.add(below)
+    return box
+
+
+class Arena(Gtk.Box):
+    """Rows that come, go and change at random, the same way each time."""
+
+    def __init__(self):
+        super().__init__(orientation=Gtk.Orientation.VERTICAL)
+        self.random = random.Random(7)
+        self.rows, self.made, self.left = [], 0, 0
+        start = Gtk.Button(label="Churn")
+        start.connect("clicked", self.start)
+        self.add(start)
+        for _ in range(6):
+            self.another()
+
+    def start(self, _button):
+        self.left = 60
+        GLib.timeout_add(10, self.step)
+
+    def another(self):
+        self.made += 1
+        row = Gtk.Box()
+        row.add(Gtk.Label(label=f"Label {self.made}"))
+        row.add(Gtk.Button(label=f"Button {self.made}"))
+        self.add(row)
+        row.show_all()
+        self.rows.append(row)
+
+    def step(self):
+        row, what = self.random.choice(self.rows), self.random.randrange(5)
+        if what == 0:
+            self.another()
+        elif what == 1 and len(self.rows) > 3:
+            self.rows.remove(row)
+            row.destroy()
+        elif what == 2:
+            row.set_visible(not row.get_visible())
+        elif what == 3:
+            row.get_children()[1].set_sensitive(self.random.random() < 0.5)
+        else:
+            row.get_children()[0].set_text(f"Said {self.random.randrange(1000)}")
+        self.left -= 1
+        if self.left == 0:
+            say("churned")
+        return self.left > 0
 
 
 class Fixture(Gtk.Window):
@@ -34,6 +99,10 @@ class Fixture(Gtk.Window):
         self.add(outer)
         if not options.bare:
             self.form(outer)
+        if options.popover:
+            outer.pack_start(popover(), False, False, 0)
+        if options.churn:
+            outer.pack_start(Arena(), False, False, 0)
         if options.rows:
             outer.pack_start(self.rows(options.rows), True, True, 0)
         if options.flat:
@@ -209,6 +278,8 @@ parser.add_argument("--flat", type=int, default=0)
 parser.add_argument("--deep", type=int, default=0)
 parser.add_argument("--at", type=int, nargs=2)
 parser.add_argument("--bare", action="store_true")
+parser.add_argument("--churn", action="store_true")
+parser.add_argument("--popover", action="store_true")
 window = Fixture(parser.parse_args())
 window.show_all()
 say("ready")

@@ -1,14 +1,15 @@
 """A GTK 4 window with what the accessibility tests look at; says on stdout what really happened to it.
 
-a11y_gtk4.py [--rows N]
+a11y_gtk4.py [--rows N] [--menus] [--churn]
 """
 
 import argparse
+import random
 
 import gi
 
 gi.require_version("Gtk", "4.0")
-from gi.repository import Gtk  # noqa: E402
+from gi.repository import Gio, GLib, Gtk  # noqa: E402
 
 
 def say(*words):
@@ -70,7 +71,79 @@ def rows(number):
     return area
 
 
+def menus(window, box):
+    """Two things that open over the window: a menu with a menu in it, and a popover with a margin and a button."""
+    for name in ("cut", "paste", "deep"):
+        action = Gio.SimpleAction.new(name, None)
+        action.connect("activate", lambda action, _value: say("menu", action.get_name()))
+        window.add_action(action)
+    inner = Gio.Menu()
+    inner.append("Deep", "win.deep")
+    menu = Gio.Menu()
+    menu.append("Cut", "win.cut")
+    menu.append("Paste", "win.paste")
+    menu.append_submenu("More", inner)
+    line = Gtk.Box(margin_start=30)
+    line.append(Gtk.MenuButton(label="Edit", menu_model=menu))
+    button = Gtk.Button(label="Inside")
+    button.connect("clicked", lambda _button: say("inside"))
+    content = Gtk.Box(margin_top=20, margin_start=35, margin_end=5)
+    content.append(button)
+    popover = Gtk.Popover(child=content, has_arrow=False, margin_top=10, margin_start=4)
+    line.append(Gtk.MenuButton(label="Open", popover=popover))
+    box.append(line)
+    below = Gtk.Button(label="Below", height_request=200)
+    below.connect("clicked", lambda _button: say("below"))
+    box.append(below)
+
+
+class Arena(Gtk.Box):
+    """Rows that come, go and change at random, the same way each time."""
+
+    def __init__(self):
+        super().__init__(orientation=Gtk.Orientation.VERTICAL)
+        self.random = random.Random(7)
+        self.rows, self.made, self.left = [], 0, 0
+        start = Gtk.Button(label="Churn")
+        start.connect("clicked", self.start)
+        self.append(start)
+        for _ in range(6):
+            self.add()
+
+    def start(self, _button):
+        self.left = 60
+        GLib.timeout_add(10, self.step)
+
+    def add(self):
+        self.made += 1
+        row = Gtk.Box()
+        row.append(Gtk.Label(label=f"Label {self.made}"))
+        row.append(Gtk.Button(label=f"Button {self.made}"))
+        self.append(row)
+        self.rows.append(row)
+
+    def step(self):
+        row, what = self.random.choice(self.rows), self.random.randrange(5)
+        if what == 0:
+            self.add()
+        elif what == 1 and len(self.rows) > 3:
+            self.rows.remove(row)
+            self.remove(row)
+        elif what == 2:
+            row.set_visible(not row.get_visible())
+        elif what == 3:
+            row.get_last_child().set_sensitive(self.random.random() < 0.5)
+        else:
+            row.get_first_child().set_text(f"Said {self.random.randrange(1000)}")
+        self.left -= 1
+        if self.left == 0:
+            say("churned")
+        return self.left > 0
+
+
 parser = argparse.ArgumentParser()
+parser.add_argument("--churn", action="store_true")
+parser.add_argument("--menus", action="store_true")
 parser.add_argument("--rows", type=int, default=0)
 options = parser.parse_args()
 
@@ -78,7 +151,12 @@ options = parser.parse_args()
 def start(app):
     window = Gtk.ApplicationWindow(application=app, title="Fixture4", default_width=500, default_height=500)
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
-    form(box)
+    if options.menus:
+        menus(window, box)
+    elif options.churn:
+        box.append(Arena())
+    else:
+        form(box)
     if options.rows:
         box.append(rows(options.rows))
     window.set_child(box)

@@ -1,13 +1,18 @@
 """A Qt window with what the accessibility tests look at; says on stdout what really happened to it.
 
 a11y_qt.py [--rows N] [--churn]
+
+Under PySide6 (Qt 6) where the interpreter has it, else under PyQt5.
 """
 
 import argparse
 import random
 import sys
 
-from PySide6 import QtCore, QtWidgets
+try:
+    from PySide6 import QtCore, QtWidgets
+except ImportError:
+    from PyQt5 import QtCore, QtWidgets
 
 
 def say(*words):
