@@ -1,0 +1,144 @@
+"""What a device does wrong on request.
+
+Faults of any command line (`match` is searched in it):
+
+    hang            it never answers              slow        it answers after `seconds`
+    cut             `text`, then the stream ends  disconnect  the connection is lost
+    answer          `text` and `stderr` with exit status `code`, and nothing is done
+
+Faults of one thing (the names in `KNOWN`): the programs ask for them where they do that thing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+if TYPE_CHECKING:
+    from .device import LabDevice
+    from .programs import Invocation
+
+KNOWN = {
+    "hang": "a command line that matches never answers",
+    "slow": "a command line that matches answers after `seconds`",
+    "cut": "a command line that matches answers `text`, and its stream ends without an exit status",
+    "disconnect": "a command line that matches loses the connection",
+    "answer": "a command line that matches prints `text` and `stderr` and leaves with `code`",
+    "idle": "uiautomator cannot get an idle state, after `seconds`",
+    "null_root": "uiautomator gets a null root node",
+    "registered": "another holder has the one UiAutomation slot",
+    "killed": "uiautomator ends with status 137 and no text",
+    "stale": "uiautomator dumps what was shown when the fault was set",
+    "no_windows": "uiautomator does not know --windows",
+    "system_only": "uiautomator sees the system's windows only",
+    "null_focus": "dumpsys tells no focus",
+    "no_current_focus": "dumpsys window windows tells no mCurrentFocus, as newer builds never do",
+    "screencap_cut": "screencap ends in the middle of the picture",
+    "screencap_fails": "screencap prints nothing and leaves with 1",
+    "clipboard_denied": "the clipboard may not be read by the shell",
+    "clipboard": "cmd clipboard works (stock builds have none)",
+    "install": "an install ends with `text`",
+    "push": "a push ends with `text`",
+    "pull_cut": "a pull ends in the middle",
+    "ime_unseen": "the keyboard counts as shown and is not drawn",
+    "input_ignored": "input does nothing and reports success",
+    "text_lost": "input text loses every second character",
+    "open_slow": "an app comes to the front after `seconds`",
+    "open_denied": "am start is refused with a security exception",
+    "recorder_fails": "screenrecord cannot configure its codec",
+    "settings_ignored": "settings put and wm change nothing",
+    "connectivity_absent": "cmd connectivity has no shell commands",
+}
+"""Every fault by its name."""
+
+
+@dataclass
+class Fault:
+    """One fault that is set.
+
+    Attributes:
+        name: One of `KNOWN`.
+        match: Regular expression for command lines or paths; empty = every one.
+        times: How often it strikes before it is gone; None = until it is cleared.
+        seconds: A time, where the fault has one.
+        text, stderr, code: What is answered, where the fault answers.
+        data: What the fault keeps (set by the device).
+    """
+
+    name: str
+    match: str = ""
+    times: int | None = None
+    seconds: float = 0.0
+    text: str = ""
+    stderr: str = ""
+    code: int = 0
+    data: Any = field(default=None, repr=False)
+
+
+class Faults:
+    """The faults of one device."""
+
+    def __init__(self, device: LabDevice) -> None:
+        self._device = device
+        self._set: list[Fault] = []
+
+    def add(self, fault: Fault) -> None:
+        """Sets a fault.
+
+        Raises:
+            ValueError: There is no fault of this name.
+        """
+        if fault.name not in KNOWN:
+            raise ValueError(f"there is no fault {fault.name}; there are {', '.join(KNOWN)}")
+        re.compile(fault.match)
+        if fault.name == "stale":
+            fault.data = self._device.machine.seen()
+        self._set.append(fault)
+
+    def clear(self, name: str | None = None) -> None:
+        """Takes one kind of fault away, or all."""
+        self._set = [fault for fault in self._set if name not in (None, fault.name)]
+
+    def active(self, name: str, subject: str = "") -> Fault | None:
+        """The fault of this name that strikes now; it has struck once more by that."""
+        for fault in self._set:
+            if fault.name == name and re.search(fault.match, subject):
+                if fault.times is not None:
+                    fault.times -= 1
+                    if fault.times <= 0:
+                        self._set.remove(fault)
+                return fault
+        return None
+
+    async def strike_line(self, line: str) -> bytes | None:
+        """What happens to a whole command line before it runs: bytes with which its stream ends, or None."""
+        if self.active("hang", line):
+            await anyio.sleep_forever()
+        if slow := self.active("slow", line):
+            await anyio.sleep(slow.seconds)
+        if self.active("disconnect", line):
+            await self._device.drop()
+            return b""
+        if cut := self.active("cut", line):
+            return cut.text.encode()
+        return None
+
+    async def strike(self, call: Invocation) -> int | None:
+        """What happens to one program before it runs: its exit status, or None."""
+        if fault := self.active("answer", " ".join([call.name, *call.args])):
+            await call.out(fault.text)
+            await call.err(fault.stderr)
+            return fault.code
+        return None
+
+    def on_push(self, path: str) -> str:
+        """Why a push fails; empty if it does not."""
+        fault = self.active("push", path)
+        return (fault.text or "couldn't create file: No space left on device") if fault is not None else ""
+
+    def on_pull(self, path: str) -> bool:
+        """Whether a pull ends in the middle."""
+        return self.active("pull_cut", path) is not None

@@ -1,0 +1,73 @@
+"""The subcommand `anydevice lab`: devices that do not exist, for anyone's client programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import click
+
+from anydevice_schemas.errors import ToolMissing
+
+
+@click.group("lab", short_help="Starts simulated devices behind the real wire protocols.")
+def lab() -> None:
+    """Starts devices that do not exist. They speak the real protocols of their platform, and run the practice app."""
+
+
+@lab.command(epilog="A KIND may be followed by a number: phone:2 are two phones.")
+@click.argument("kinds", nargs=-1, metavar="KIND...")
+@click.option("--adb", metavar="PROGRAM", help="The adb program to serve with. [default: the one of adbutils, or PATH]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of lines.")
+@click.option("--list", "listed", is_flag=True, help="List the kinds there are.")
+def android(kinds: tuple[str, ...], adb: str | None, as_json: bool, listed: bool) -> None:
+    """Starts Android devices behind an adb server of their own, and keeps them until it is interrupted."""
+    from .android import KINDS, Lab, LabFailed
+
+    if listed:
+        for kind in KINDS.values():
+            click.echo(f"{kind.name:16} {kind.model}, Android {kind.release}, {kind.width}x{kind.height}, {kind.state}")
+        return
+    wanted = _counted(kinds or ("phone",), set(KINDS))
+
+    async def run() -> None:
+        async with Lab(adb) as running:
+            await running.start(*wanted)
+            rows = await running.devices()
+            click.echo(json.dumps(_facts(running, rows)) if as_json else _told(running, rows))
+            await anyio.sleep_forever()
+
+    try:
+        anyio.run(run)
+    except KeyboardInterrupt:
+        return
+    except (LabFailed, ToolMissing) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _counted(kinds: tuple[str, ...], known: set[str]) -> list[str]:
+    wanted: list[str] = []
+    for word in kinds:
+        name, _, number = word.partition(":")
+        if name not in known or (number and not number.isdigit()):
+            raise click.UsageError(f"there is no kind {word!r}; there are {', '.join(sorted(known))}")
+        wanted += [name] * int(number or 1)
+    return wanted
+
+
+def _facts(running: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    data = {"port": running.port, "adb": running.adb, "environment": running.environment, "devices": rows}
+    return {"ok": True, "command": "lab android", "data": data}
+
+
+def _told(running: Any, rows: list[dict[str, Any]]) -> str:
+    lines = [f"{row['serial']:20} {row['kind']:16} {row['model']} ({row['state']})" for row in rows]
+    return "\n".join([
+        *lines,
+        "",
+        "In another terminal:",
+        f"    export ANDROID_ADB_SERVER_PORT={running.port}",
+        f"    {running.adb} devices -l",
+        "Ctrl-C ends them.",
+    ])  # fmt: skip
