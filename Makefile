@@ -9,9 +9,10 @@ export VENV PYTHON
 
 help:
 	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
-	@echo "make test      run all tests (installs what is missing)"
+	@echo "make test      run all tests (installs what is missing), files side by side; PYTEST_ARGS, WORKERS=0 for one process"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make conformance BACKEND=web   judge a backend as a vendor would; leaves out/conformance/index.html"
+	@echo "                 BACKEND=android CONFORMANCE_ARGS=--lab: on simulated devices behind the real adb server"
 	@echo "make bench     measure against a bare SDK server in the same run"
 	@echo "make soak      prove ownership under fire (about 10 minutes); rewrites its section of docs/verified.md"
 	@echo "make schemas   export the JSON Schemas and the generated reference"
@@ -23,8 +24,10 @@ demo:
 	@tools/setup.sh demo browser
 	@$(BIN)/python demo/run.py
 
+# Most of the time tests wait, so more of them than there are cores; WORKERS=0 runs all in one process.
+WORKERS ?= 3
 test: setup
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff check .
@@ -40,7 +43,7 @@ soak: setup
 
 BACKEND ?= web
 conformance: setup
-	@$(BIN)/anydevice conformance $(BACKEND) --report out/conformance
+	@$(BIN)/anydevice conformance $(BACKEND) $(CONFORMANCE_ARGS) --report out/conformance
 
 schemas docs: setup
 	@$(BIN)/python tools/export.py

@@ -76,7 +76,7 @@ async def desktop(report: Report, timed: Timed) -> None:
     measure = measuring(report, timed)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        async with open_router(Settings(home=home)) as router:
+        async with open_router(Settings(home=home, disabled=frozenset({"android"}))) as router:
 
             async def do(name: str, **arguments: Any) -> Any:
                 answer = await router.call(call(name, device="virtual", **arguments))

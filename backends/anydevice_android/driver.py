@@ -48,7 +48,6 @@ class AndroidDriver(Driver):
         self._dumping = Dumping(reach, self._automation)
         reach.acted = self._dumping.acted
         self._packages = Packages(reach)
-        self._who: str | None = None
         guard = Guard(reach, self._dumping)
         television = device.device_class == "tv"
         touch = AndroidTouch(reach, self._automation)
@@ -82,9 +81,9 @@ class AndroidDriver(Driver):
             DeviceOffline: Another device answers under this serial now.
         """
         wanted = self.device.facts.get("hardwareSerial")
-        if self._who is None:
-            self._who = (await self._reach.run("getprop", "ro.serialno", deadline=5.0)).text.strip()
-        if wanted and self._who and wanted != self._who:
+        # Asked each time: another device may have come up under the same address.
+        told = (await self._reach.run("getprop", "ro.serialno", deadline=5.0)).text.strip()
+        if wanted and told and wanted != told:
             raise DeviceOffline(
                 "Another device answers under this serial now.", state="offline", fix="Call devices, then choose again."
             )

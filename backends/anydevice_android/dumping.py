@@ -34,11 +34,13 @@ class Dumping:
         self._reach, self._automation = reach, automation
         self._windows: bool | None = None if reach.sdk >= WINDOWS_SINCE or reach.sdk == 0 else False
         self._busy_until = 0.0
+        self._busy_at: Focus | None = None
+        self._seen: Focus | None = None
         self._keyboard: str | None = None
         self._slow_until = 0.0
 
     def acted(self) -> None:
-        """Something was done to the device: what was true of its screen before need not be now."""
+        """Another screen was asked for: what was true of the one before need not be of it."""
         self._busy_until = 0.0
 
     async def take(self) -> tuple[Dump, Focus | None, Quality]:
@@ -49,9 +51,9 @@ class Dumping:
             UpstreamUnavailable: Another automation client holds the slot (`reason: slot_taken`).
             AnydeviceError: As `AdbDevice.shell`.
         """
-        now = anyio.current_time()
-        if now < self._busy_until:
-            raise _busy(self._busy_until - now)
+        left = self._busy_until - anyio.current_time()
+        if left > 0 and await self._reach.focus() == self._busy_at:
+            raise _busy(left)
         async with self._reach.slot:
             dump, focus = await self._both()
             quality: Quality = "complete"
@@ -97,7 +99,7 @@ class Dumping:
 
         async def look() -> None:
             nonlocal focus
-            focus = await self._reach.focus()
+            focus = self._seen = await self._reach.focus()
 
         try:
             async with anyio.create_task_group() as group:
@@ -136,7 +138,7 @@ class Dumping:
 
     def _typed(self, none: NoDump) -> AnydeviceError:
         if none.why == "busy":
-            self._busy_until = anyio.current_time() + BUSY
+            self._busy_until, self._busy_at = anyio.current_time() + BUSY, self._seen
             return _busy(BUSY)
         if none.why in ("slot_taken", "killed"):
             return UpstreamUnavailable(

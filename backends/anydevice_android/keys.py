@@ -143,12 +143,10 @@ class AndroidKeys(Keys):
                 await self._input_text("s" + part if place else part)
 
     async def _input_text(self, text: str) -> None:
-        self._reach.acted()
         done = await self._reach.adb.shell(f"input text {quote(text.replace(' ', '%s'))}", deadline=DEADLINE)
         refuse_denied(done.both, done.status)
 
     async def _input(self, *words: str | int) -> None:
-        self._reach.acted()
         done = await self._reach.run("input", *words, deadline=DEADLINE)
         refuse_denied(done.both, done.status)
 

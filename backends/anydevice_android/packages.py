@@ -12,12 +12,14 @@ import anyio.to_thread
 
 from anydevice.driver import Acted
 from anydevice_adb import line, quote
-from anydevice_schemas.errors import ActionUnverified, PathNotFound, Refused
+from anydevice_schemas.errors import ActionUnverified, InvalidArgument, PathNotFound, Refused
 
 from .reach import Reach
+from .reading.package import package_name
 from .reading.verdicts import PackageVerdict, package_verdict
 
 READ = 1 << 20
+NO_APK = frozenset({"INSTALL_PARSE_FAILED_NOT_APK", "INSTALL_PARSE_FAILED_BAD_MANIFEST", "INSTALL_FAILED_INVALID_APK"})
 _SESSION = re.compile(r"\[(\d+)\]")
 WHY = {
     "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "An app of this name with another signature is there. uninstall deletes it "
@@ -58,9 +60,10 @@ class Packages:
 
         Raises:
             PathNotFound: There is no such file, or no APK in the folder.
+            InvalidArgument: It is no APK.
             Refused: Android said no; `details.code` is its code.
         """
-        files = await anyio.to_thread.run_sync(_apks, Path(path))
+        files, app = await anyio.to_thread.run_sync(_apks, Path(path))
         if len(files) == 1:
             file, size = files[0]
             done = await self._reach.adb.shell(
@@ -69,7 +72,9 @@ class Packages:
             _check(package_verdict(done.both))
         else:
             await self._several(files, deadline)
-        return Acted("package-manager", verified=True, data={"files": len(files)})
+        if not await self.installed(app):
+            raise ActionUnverified("The app is not installed.", expected="installed", actual="absent", app=app)
+        return Acted("package-manager", verified=True, data={"files": len(files), "app": app})
 
     async def uninstall(self, app: str) -> Acted:
         """Removes a package and its data.
@@ -113,6 +118,8 @@ class Packages:
 def _check(verdict: PackageVerdict) -> None:
     if verdict.ok:
         return
+    if verdict.code in NO_APK:
+        raise _no_apk(said=verdict.said)
     raise Refused(
         "Android did not do it.",
         reason=verdict.code,
@@ -124,16 +131,32 @@ def _check(verdict: PackageVerdict) -> None:
     )
 
 
-def _apks(path: Path) -> list[tuple[Path, int]]:
+def _no_apk(said: str = "") -> InvalidArgument:
+    return InvalidArgument(
+        "This is no package for Android.",
+        param="path",
+        expected="an APK, or a folder with the APKs of one app",
+        said=said,
+    )
+
+
+def _apks(path: Path) -> tuple[list[tuple[Path, int]], str]:
+    """The files of an app with their sizes, the base first, and the app's name."""
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix == ".apk" and file.is_file())
     else:
         files = [path] if path.is_file() else []
     if not files:
         raise PathNotFound("There is no such APK.", path=path.name)
-    # The base goes first: the parts are only taken once it is known what they are parts of.
+    try:
+        names = {package_name(file) for file in files}
+    except ValueError:
+        raise _no_apk() from None
+    if len(names) != 1:
+        raise _no_apk("the files are of several apps")
+    # Parts are only taken once it is known what they are parts of.
     files.sort(key=lambda file: (not file.name.startswith("base"), file.name))
-    return [(file, file.stat().st_size) for file in files]
+    return [(file, file.stat().st_size) for file in files], names.pop()
 
 
 async def _pieces(file: Path) -> AsyncIterator[bytes]:

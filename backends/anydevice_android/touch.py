@@ -71,7 +71,6 @@ class AndroidTouch(Touch):
         return Acted("touch")
 
     async def _do(self, command: str, seconds: float) -> None:
-        self._reach.acted()
         done = await self._reach.adb.shell(command, deadline=START + seconds)
         refuse_denied(done.both, done.status)
 

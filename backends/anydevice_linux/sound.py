@@ -31,6 +31,8 @@ SILENT: Final = -80.0
 """dBFS no person hears."""
 FIRST: Final = 5.0
 """Seconds the sound server may take to deliver the first samples."""
+MISSED: Final = 3.0
+"""Seconds of which nothing came, after which what was heard says nothing about the time that passed."""
 AGAIN: Final = 2.0
 """Seconds for which it is taken for granted whether there is a sound server."""
 
@@ -113,6 +115,7 @@ class _Ear:
         self._work: background.Background | None = None
         self._first = anyio.Event()
         self._samples = 0
+        self._since = 0.0
         self._energy = 0.0
         self._peak = 0
 
@@ -134,7 +137,8 @@ class _Ear:
             raise
 
     def level(self) -> dict[str, Any]:
-        if self._work is None or self._work.done:
+        missed = time.monotonic() - self._since - self._samples / RATE
+        if self._work is None or self._work.done or missed > MISSED:
             raise _deaf(self._child)
         mean = math.sqrt(self._energy / self._samples) if self._samples else 0.0
         peak = _dbfs(self._peak)
@@ -169,6 +173,8 @@ class _Ear:
             return
         if sys.byteorder == "big":
             samples.byteswap()
+        if not self._samples:
+            self._since = time.monotonic() - len(samples) / RATE
         self._samples += len(samples)
         self._energy += float(sum(value * value for value in samples))
         highest, lowest = max(samples), min(samples)

@@ -104,7 +104,7 @@ class Choosing:
         """Step 3: exactly one device, or a typed refusal."""
         services = self.services
         descriptor = parsed.spec.command
-        only = None
+        only, connected = None, False
         if bound is not None and not parsed.selector.names_a_device():
             backend = bound.device_key.partition(":")[0]
             connected = services.connections.existing(bound.device_key) is not None
@@ -113,6 +113,9 @@ class Choosing:
             only = () if connected and known else (backend,)
         fresh = descriptor.boots or parsed.boots
         inventory = await services.backends.listed(env, only=only, fresh=fresh, sick=False)
+        if connected and bound is not None and inventory.by_key(bound.device_key) is None:
+            # It is there for callers of another environment (a display, say), and this session has it for life.
+            inventory = services.backends.beside(inventory, bound.device_key)
         unnamed = not (descriptor.boots or descriptor.opens_session or parsed.selector.names_a_device())
         if bound.ended if bound is not None else unnamed:
             self.returning.refuse_lost(trail)

@@ -192,6 +192,13 @@ class Backends:
                     return device
         return None
 
+    def beside(self, inventory: Inventory, device_key: str) -> Inventory:
+        """An inventory and, where it is known from another environment, one more device."""
+        device = self.known(device_key)
+        if device is None:
+            return inventory
+        return Inventory([*inventory.devices, device], platforms=self.platforms, missing=inventory.missing)
+
     def forget(self, backend: str) -> None:
         """The backend's listing is not good any more (something was started or stopped)."""
         entry = self.entries.get(backend)

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from anydevice import ownership
+from anydevice import janitor, ownership
 from anydevice.router import Router
 from anydevice.testing import FakeBackend, FakeClock, call, caller, fake_router
 from anydevice_schemas import Answer, Caller
@@ -240,11 +240,15 @@ async def test_a_clean_up_that_fails_before_the_next_holders_first_command_refus
         assert "fake:only" not in router.services.desk.held()
 
 
-async def test_a_clean_up_that_failed_is_tried_again_whatever_environment_its_device_was_listed_in() -> None:
-    clock, backend = FakeClock(), FakeBackend(["sick"], cleans=True)
+async def test_a_clean_up_that_failed_is_tried_again_whatever_environment_its_device_was_listed_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(janitor, "SWEEP", 0.0)
+    monkeypatch.setattr(janitor, "RETRY_FIRST", 0.0)
+    backend = FakeBackend(["sick"], cleans=True)
     backend.manifest = backend.manifest.model_copy(update={"env": ["SEAT"]})
     by = caller("one", env={"SEAT": "one"})
-    async with fake_router(backend, clock=clock) as (router, _):
+    async with fake_router(backend) as (router, _):
         backend.fault.operations["clean"] = RuntimeError("stuck")
         opened = await router.call(call("open", by=by, url="https://example.org/", device="sick"))
         await router.call(call("session", by=by, action="end", name=opened.session))
@@ -252,7 +256,6 @@ async def test_a_clean_up_that_failed_is_tried_again_whatever_environment_its_de
         del backend.fault.operations["clean"]
         with anyio.fail_after(20):
             while not (await press(router, by, "sick")).ok:
-                clock.advance(40)
                 await anyio.sleep(0.05)
 
 

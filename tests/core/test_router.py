@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,18 @@ import pytest
 
 from anydevice.driver import Environment
 from anydevice.testing import FakeBackend, FakeClock, call, caller, fake_router
-from anydevice_schemas import Answer, DeviceRef
+from anydevice_schemas import Answer, Device, DeviceRef
 from anydevice_schemas.errors import DeviceOffline
 
 pytestmark = pytest.mark.anyio
+
+
+class SeatedBackend(FakeBackend):
+    """Devices that are listed to callers at the seat only."""
+
+    async def devices(self, env: Environment) -> Sequence[Device]:
+        """See `Backend`."""
+        return await super().devices(env) if env.variables.get("SEAT") else []
 
 
 def code(answer: Answer) -> str | None:
@@ -139,6 +148,22 @@ async def test_a_named_session_goes_on_in_another_environment_of_its_caller() ->
             answer = await router.call(call(name, by=by, session="s", **rest))
             assert answer.ok, (env, answer.error)
         assert backend.screen("only").text("Count") == "3"
+
+
+async def test_a_named_session_keeps_its_device_where_others_of_its_caller_cannot_list_it() -> None:
+    backend = SeatedBackend(["only"])
+    backend.manifest = backend.manifest.model_copy(update={"env": ["SEAT"]})
+    async with fake_router(backend) as (router, _):
+        at, away = caller(env={"SEAT": "one"}), caller(env={})
+        assert code(await router.call(call("open", by=away, session="s", device="only"))) == "device_not_found"
+        assert (await router.call(call("open", by=at, session="s", url="https://example.org/"))).ok
+        assert (await router.call(call("press", by=away, session="s", target="Increment"))).ok
+        assert backend.screen("only").text("Count") == "1"
+        backend.rows.clear()  # and when it is gone, it is gone for both
+        router.services.backends.forget("fake")
+        await router.services.connections.drop("fake:only")
+        assert code(await router.call(call("devices", by=at))) is None
+        assert code(await router.call(call("press", by=away, session="s", target="Increment"))) == "device_not_found"
 
 
 async def test_every_problem_of_a_call_is_told_at_once_with_the_nearest_names() -> None:

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.daemon, pytest.mark.chromium]
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["mcp"]\n') as made:
+    with Home.made('[plugins]\ndisabled = ["android", "mcp"]\n') as made:
         yield made
 
 
@@ -44,7 +44,7 @@ def test_a_stop_ends_the_browser_and_every_process_of_it(home: Home, tmp_path: P
     assert found is not None
     os.kill(home.pid, signal.SIGTERM)
     eventually(lambda: not record.lives(found), "the daemon ends")
-    eventually(lambda: not browsers(home), "the browser is gone", seconds=5)
+    eventually(lambda: not browsers(home), "the browser is gone")
 
 
 def test_a_browser_that_lost_its_daemon_does_not_stay_for_ever(home: Home, tmp_path: Path) -> None:

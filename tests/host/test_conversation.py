@@ -24,14 +24,13 @@ def notes(mark: Path) -> list[str]:
 
 def test_requests_run_beside_one_another(daemon: Home, mark: Path) -> None:
     wire = daemon.hello()
-    wire.send({"id": "slow", "call": "vendor-slow", "arguments": {"mark": str(mark), "seconds": 1.0}})
-    wire.send({"id": 2, "call": "say", "arguments": {"text": "quick"}})
-    order = []
-    while len(order) < 2:
-        reply = wire.receive()
-        if "answer" in reply:
-            order.append(reply["id"])
-    assert order == [2, "slow"]
+    wire.send({"id": "slow", "call": "vendor-slow", "arguments": {"mark": str(mark)}})
+    assert wire.ask({"id": 2, "call": "say", "arguments": {"text": "quick"}})["answer"]["ok"]
+    assert notes(mark) in ([], ["started"])
+    wire.send({"cancel": "slow"})
+    while "answer" not in (reply := wire.receive()):
+        pass
+    assert reply["id"] == "slow"
 
 
 def test_progress_comes_between_and_the_answer_once(daemon: Home, mark: Path) -> None:
@@ -91,7 +90,7 @@ def test_a_cancel_of_what_has_ended_is_no_error(daemon: Home) -> None:
 @pytest.mark.parametrize(("name", "code"), [("vendor-slow", "timeout"), ("vendor-change", "outcome_unknown")])
 def test_the_callers_deadline_ends_the_call(daemon: Home, mark: Path, name: str, code: str) -> None:
     wire = daemon.hello()
-    reply = wire.ask({"id": 1, "call": name, "arguments": {"mark": str(mark)}, "deadline": 0.3})
+    reply = wire.ask({"id": 1, "call": name, "arguments": {"mark": str(mark)}, "deadline": 1.5})  # it has begun by then
     assert reply["answer"]["error"]["code"] == code
     assert notes(mark) == ["started", "cancelled"]
 
@@ -104,8 +103,13 @@ def test_a_client_that_goes_away_ends_its_calls(home: Home, mark: Path) -> None:
     eventually(lambda: notes(mark).count("started") == 3, "they run")
     wire.close()
     eventually(lambda: notes(mark).count("cancelled") == 3, "they end")
-    status = home.hello("host").ask({"id": 1, "host": "status"})["result"]
-    assert status["calls"] == 0 and len(status["connections"]) == 1
+    onlooker = home.hello("host")
+
+    def alone() -> bool:
+        status = onlooker.ask({"id": 1, "host": "status"})["result"]
+        return status["calls"] == 0 and len(status["connections"]) == 1
+
+    eventually(alone, "it is forgotten")
 
 
 def test_a_client_that_only_ends_its_own_direction_still_gets_its_answers(daemon: Home, mark: Path) -> None:
@@ -228,8 +232,7 @@ def test_a_crash_in_a_command_is_an_answer_with_an_incident_that_the_log_knows(d
     error = daemon.hello().ask({"id": 1, "call": "vendor-crash"})["answer"]["error"]
     assert error["code"] == "internal"
     assert "boom" not in json.dumps(error)
-    assert error["details"]["incident"] in daemon.log()
-    assert "boom" in daemon.log()
+    eventually(lambda: error["details"]["incident"] in daemon.log() and "boom" in daemon.log(), "the log knows")
 
 
 def test_an_unknown_command_is_an_answer_with_the_nearest(daemon: Home) -> None:

@@ -141,6 +141,7 @@ def test_a_client_does_not_speak_to_a_daemon_of_another_user(home: Home) -> None
         pytest.skip("needs root to become somebody else")
     path = str(home.path / "s")
     listener = socket.socket(socket.AF_UNIX)
+    read, write = os.pipe()
     child = os.fork()
     if child == 0:
         home.path.parent.chmod(0o755)
@@ -148,13 +149,15 @@ def test_a_client_does_not_speak_to_a_daemon_of_another_user(home: Home) -> None
         os.setuid(65534)
         listener.bind(path)
         listener.listen()
+        os.write(write, b"x")
         time.sleep(60)
         os._exit(0)
+    os.close(write)
     try:
-        eventually(lambda: Path(path).exists(), "it listens")
-        time.sleep(0.05)
+        assert os.read(read, 1) == b"x"  # it listens
         with pytest.raises(PermissionError, match="65534"):
             record.connect(path)
     finally:
+        os.close(read)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -145,7 +145,7 @@ def test_a_person_waits_for_another_process_that_writes_and_not_for_ever(home: H
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
         assert wire.ask(asked)["error"]["code"] == "upstream_unavailable"
-        assert 4 < time.monotonic() - began < 15
+        assert 4 < time.monotonic() - began < 25
         other.execute("ROLLBACK")
 
 

@@ -153,13 +153,13 @@ def test_a_cold_start_loses_no_byte(home: Home) -> None:
     assert process.returncode == 0
 
 
-def test_a_line_the_daemon_died_in_the_middle_of_never_comes_out(home: Home) -> None:
+def test_a_line_the_daemon_died_in_the_middle_of_never_comes_out(home: Home, mark: Path) -> None:
     process = pump(home)
     assert process.stdin is not None
     assert say(process, b"hello\n") == b"hello\n"
-    process.stdin.write(b"half\n")
+    process.stdin.write(f"half {mark}\n".encode())
     process.stdin.flush()
-    time.sleep(0.2)
+    eventually(mark.exists, "half a line is said")
     os.kill(home.pid, signal.SIGKILL)
     eventually(lambda: not home.running(), "the daemon is gone")
     time.sleep(0.2)  # every thread of it
@@ -173,7 +173,7 @@ def test_a_facade_that_fails_ends_its_own_connection_only(daemon: Home) -> None:
     process = pump(daemon, facade="broken")
     _, err = end(process)
     assert process.returncode in (0, 1) and err.count(b"\n") <= 1
-    assert "cannot serve" in daemon.log() and "cannot prepare" in daemon.log()
+    eventually(lambda: "cannot serve" in daemon.log() and "cannot prepare" in daemon.log(), "the log tells")
     other = pump(daemon)
     assert say(other, b"fine\n") == b"fine\n"
     end(other)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.daemon
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["linux", "web"]\n') as made:
+    with Home.made('[plugins]\ndisabled = ["android", "linux", "web"]\n') as made:
         yield made
 
 
@@ -93,7 +93,7 @@ def test_a_request_that_cannot_act_is_said_again(home: Home, host: McpHost) -> N
     host.hello()
     os.kill(home.pid, signal.SIGSTOP)  # it is not answered before the kill
     listing = host.begin("tools/list")
-    time.sleep(0.1)
+    eventually(host.taken, "the pump has it")
     kill(home)
     assert host.answer(listing)["result"]["tools"]
     assert len(host.answers(listing)) == 1
@@ -105,7 +105,8 @@ def test_a_request_that_was_cancelled_is_not_said_again(home: Home, host: McpHos
     os.kill(home.pid, signal.SIGSTOP)
     listing = host.begin("tools/list")
     host.send("notifications/cancelled", {"requestId": listing})
-    time.sleep(0.1)
+    eventually(host.taken, "the pump has it")
+    time.sleep(0.2)  # and has looked at it
     kill(home)
     assert host.ask("ping")["result"] == {}
     assert host.answers(listing) == []

@@ -123,7 +123,8 @@ async def tree_of(a11y: A11y, pid: int, scope: TreeScope = FULL, *, shown: bool 
     def whole(tree: Tree) -> bool:
         tops = [node for node in tree.nodes if node.role in ("window", "dialog", "alertdialog")]
         placed = [node for node in tree.nodes if not node.root and node not in tops and node.rect is not None]
-        inside = [node for node in placed if node.rect and node.rect.width > 0 and node.rect.height > 0]
+        seen = [node for node in placed if "hidden" not in node.states]  # a window that is not up yet hides them all
+        inside = [node for node in seen if node.rect and node.rect.width > 0 and node.rect.height > 0]
         return len(tree.nodes) > 2 and bool(tops) and (bool(inside) or not shown)
 
     tree: Tree = await await_(read, whole)

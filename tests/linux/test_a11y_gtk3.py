@@ -263,10 +263,7 @@ async def test_another_window_over_an_element_is_a_cover_outside(a11y: A11y, for
 async def test_popover_lies_over_its_window_and_nothing_of_the_window_over_it(a11y: A11y, seat: Seat) -> None:
     async with running(seat, "a11y_gtk3.py", "--bare", "--popover") as form:
         pid = form.process.pid
-        pointer = XPointer(a11y.windows.display)  # type: ignore[attr-defined]
-        opens = find(await tree_of(a11y, pid), "Open").rect
-        assert opens is not None
-        await pointer.click(opens.center)
+        await a11y.elements.activate(key_of(await tree_of(a11y, pid), "Open"))
         inside = await await_(
             lambda: tree_of(a11y, pid),
             lambda tree: any(n.name == "Inside" and "hidden" not in n.states for n in tree.nodes),

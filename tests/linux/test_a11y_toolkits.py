@@ -9,7 +9,7 @@ import pytest
 
 from anydevice_linux.a11y import A11y
 from anydevice_linux.x11 import XPointer
-from anydevice_schemas import Node, Point, Rect
+from anydevice_schemas import Node, Point
 from anydevice_schemas.errors import ElementDisabled, InvalidArgument, StaleRef, Unsupported
 
 from .a11y import Program, await_, find, form_of, key_of, reading, tree_of
@@ -150,11 +150,9 @@ async def test_gtk4_menus_and_popovers_are_told_where_they_are_drawn(a11y: A11y,
         async def opened(button: str, inside: str, role: str) -> Node:
             """Presses a button and returns what is then inside of what opens, once it has come to rest."""
 
-            async def outer() -> Rect | None:
-                found = [n.rect for n in (await tree_of(a11y, pid)).nodes if (n.name, n.role) == (button, "button")]
-                return found[-1] if found and found[-1] is not None and found[-1].width > 0 else None
-
-            await pointer.click((await await_(outer, lambda rect: rect is not None)).center)
+            tree = await tree_of(a11y, pid)
+            outer = [node.key for node in tree.nodes if (node.name, node.role) == (button, "button")]
+            await a11y.elements.activate(outer[-1] or "")
             places: list[object] = []
 
             async def look() -> Node | None:

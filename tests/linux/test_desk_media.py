@@ -21,6 +21,7 @@ from anydevice.kit import encoders, pids
 from anydevice.kit.ocr import engines
 from anydevice.router import Router
 from anydevice.testing import call, fake_router
+from anydevice_linux import sound
 from anydevice_linux.backend import LinuxBackend
 from anydevice_linux.practicing import runs_here
 from anydevice_schemas import Answer, Manifest
@@ -392,14 +393,17 @@ def tone(tmp_path: Path) -> Path:
     return path
 
 
+SOUND_SERVER = [
+    "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes",
+    "-L", "module-null-sink sink_name=out", "-L", "module-native-protocol-unix",
+]  # fmt: skip
+
+
 @needs_sound
 async def test_a_tone_is_heard_and_silence_is_silent(desk: Desk, tone: Path) -> None:
     said = await desk.do("audio", action="start", expect="unsupported")
     assert said.error is not None and "sound server" in str(said.error.details["missing"])
-    desk.launch([
-        "pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disable-shm=yes",
-        "-L", "module-null-sink sink_name=out", "-L", "module-native-protocol-unix",
-    ])  # fmt: skip
+    desk.launch(SOUND_SERVER)
 
     async def listens() -> bool:
         return (await desk.call("audio", action="start")).ok
@@ -422,6 +426,26 @@ async def test_a_tone_is_heard_and_silence_is_silent(desk: Desk, tone: Path) -> 
     assert heard.data["peakDbfs"] == pytest.approx(-6.0, abs=1.5)
     assert heard.data["rmsDbfs"] == pytest.approx(-9.0, abs=3.0)
     await desk.do("audio", expect="action_unverified")
+
+
+@needs_sound
+async def test_a_sound_server_that_froze_is_not_called_silent(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sound, "MISSED", 1.0)
+    server = desk.launch(SOUND_SERVER)
+
+    async def listens() -> bool:
+        return (await desk.call("audio", action="start")).ok
+
+    async def deaf() -> bool:
+        return (await desk.call("audio")).error is not None
+
+    await desk.eventually(listens)
+    server.send_signal(signal.SIGSTOP)
+    try:
+        await desk.eventually(deaf)
+        await desk.do("audio", action="stop", expect="upstream_unavailable")
+    finally:
+        server.send_signal(signal.SIGCONT)
 
 
 @pytest.fixture(autouse=True)

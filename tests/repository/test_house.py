@@ -121,6 +121,7 @@ def test_every_extra_that_is_promised_exists() -> None:
         "vega",
         "mcp",
         "ocr",
+        "video",
         "conformance",
         "all",
         "dev",

@@ -35,13 +35,13 @@ def devices(folder: Path, count: int = 2) -> Iterator[str]:
         yield address
     finally:
         process.stdin.close()
-        assert process.wait(10) == 0, "the stand-in ends with its parent"
+        assert process.wait(30) == 0, "the stand-in ends with its parent"
         process.stdout.close()
 
 
 def ask(link: socket.socket, **request: Any) -> dict[str, Any] | None:
     """One request and its reply; None when the device went away instead."""
-    link.settimeout(10)
+    link.settimeout(30)
     link.sendall(json.dumps(request).encode() + b"\n")
     said = link.recv(4096)
     return json.loads(said) if said else None
@@ -135,7 +135,7 @@ try:
 except ProcessLookupError:
     print("gone")
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "gone\n"
 
 

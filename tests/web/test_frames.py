@@ -189,11 +189,12 @@ async def test_the_wheel_turns_in_a_frame_of_another_site(web: Web, site: Site) 
 
 async def test_a_frozen_frame_is_left_out_and_told(web: Web, site: Site) -> None:
     frozen = site.other(
-        site.page("<button>frozen</button><script>onload = () => setTimeout(() => {"
-                  "const end = Date.now() + 3800; while (Date.now() < end);}, 200)</script>")
+        site.page("<button>frozen</button><script>onmessage = () => {"
+                  "tell('freezes'); const end = Date.now() + 6000; while (Date.now() < end);}</script>")
     )  # fmt: skip
     await web.show(f"<button>alive</button><iframe src='{frozen}'></iframe>")
-    await web.evaluate("new Promise(r => setTimeout(r, 250))")
+    await web.evaluate("frames[0].postMessage('freeze', '*')")
+    await site.wait("freezes")
     tree: Tree = await web.tree()
     assert (tree.quality, tree.omitted) == ("degraded", {"frames": 1})
     assert one(tree, "alive")

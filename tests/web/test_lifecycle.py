@@ -6,8 +6,10 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from anydevice_schemas.errors import (
     Unsupported,
 )
 from anydevice_web import WebBackend
+from anydevice_web.endpoint import PROBE_DEADLINE
 from anydevice_web.folders import make_folder, sweep
 from anydevice_web.installed import find_installed
 
@@ -174,11 +177,11 @@ anyio.run(main)
 async def test_a_browser_never_outlives_a_host_that_was_killed(tmp_path: Path) -> None:
     host = await processes.start([sys.executable, "-c", ORPHAN, str(tmp_path)], stdout=subprocess.PIPE)
     assert host.process.stdout is not None
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         pid = int((await host.process.stdout.receive()).split()[0])
     assert alive(pid)
     os.kill(host.pid, signal.SIGKILL)
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while group_alive(pid):
             await anyio.sleep(0.02)
     await processes.stop(host)
@@ -208,7 +211,7 @@ async def test_a_browser_that_never_answers_is_ended_at_the_deadline(tmp_path: P
     async with running_backend(tmp_path, executable={"chromium": str(silent)}) as backend:
         driver = await connect(backend)
         with pytest.raises(Exception, match="did not answer"):
-            await driver.power.boot(headless=True, deadline=1.0)
+            await driver.power.boot(headless=True, deadline=4.0)  # the script has begun by then
         assert not alive(int((tmp_path / "pid").read_text()))
         assert list((tmp_path / "run").iterdir()) == []
 
@@ -283,7 +286,7 @@ async def running_chromium(anyio_backend: str, tmp_path: Path) -> AsyncIterator[
          "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
     )  # fmt: skip
     port = profile / "DevToolsActivePort"
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not (port.exists() and port.read_text().count("\n")):
             await anyio.sleep(0.02)
     yield f"http://127.0.0.1:{port.read_text().split()[0]}", child
@@ -317,7 +320,7 @@ async def test_a_running_browser_is_attached_to_and_left_running(
         again = await backend.connect(listed["endpoint:theirs"], ENV)
         assert again.losses() == []
         os.killpg(child.pid, signal.SIGKILL)
-        with pytest.raises(ConnectionLost), anyio.fail_after(5):
+        with pytest.raises(ConnectionLost), anyio.fail_after(20):
             while True:
                 await again.apps.state()
                 await anyio.sleep(0.01)
@@ -331,9 +334,29 @@ async def test_a_silent_endpoint_never_holds_the_listing_up(tmp_path: Path) -> N
         server.listen()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         async with running_backend(tmp_path, endpoints={str(n): url for n in range(5)}) as backend:
-            with anyio.fail_after(3):
+            with anyio.fail_after(4.5 * PROBE_DEADLINE):  # one after the other would take five
                 listed = await rows(backend)
     assert [listed[f"endpoint:{n}"].state for n in range(5)] == ["offline"] * 5
+
+
+async def test_an_endpoint_that_breaks_off_is_offline_and_the_listing_goes_on(tmp_path: Path) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+
+        def reset() -> None:
+            link, _ = server.accept()
+            with link:
+                link.recv(1000)
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+        breaker = threading.Thread(target=reset)
+        breaker.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        async with running_backend(tmp_path, endpoints={"broken": url}) as backend:
+            row = (await rows(backend))["endpoint:broken"]
+        await anyio.to_thread.run_sync(breaker.join)
+    assert (row.state, "no browser answers" in row.reason) == ("offline", True)
 
 
 async def test_what_answers_but_is_no_browser_is_offline(tmp_path: Path, shared_site: Site) -> None:

@@ -62,21 +62,26 @@ async def test_an_error_status_is_told_and_no_error(web: Web, site: Site, status
     assert (acted.data["status"], acted.data["location"], acted.verified) == (status, url, True)
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that is taken, so that nobody else gets it, and at which nothing listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])
 
 
 @pytest.mark.parametrize(
-    ("url", "error"),
+    ("address", "error"),
     [
-        (f"http://127.0.0.1:{closed_port()}/", "net::ERR_CONNECTION_REFUSED"),
+        ("http://127.0.0.1:{port}/", "net::ERR_CONNECTION_REFUSED"),
         ("http://nosuch.invalid/", "net::ERR_NAME_NOT_RESOLVED"),
         ("nosuchscheme://x/", "net::ERR_UNKNOWN_URL_SCHEME"),
     ],
 )
-async def test_an_address_that_cannot_be_reached_is_not_found(web: Web, url: str, error: str) -> None:
+async def test_an_address_that_cannot_be_reached_is_not_found(
+    web: Web, closed_port: int, address: str, error: str
+) -> None:
+    url = address.format(port=closed_port)
     with pytest.raises(AppNotFound) as caught:
         await web.open(url)
     assert caught.value.details["net_error"] == error
@@ -202,7 +207,7 @@ async def test_input_that_the_browser_swallows_is_no_success(web: Web, site: Sit
     url = site.serve("/out", lambda r: send(r, b"", status=302, location="otherapp://open"))
     tree = await web.show(f"<a href='{url}'>go</a><button onclick=\"tell('pressed')\">next</button>")
     await web.click(one(tree, "go"))
-    with anyio.fail_after(10), pytest.raises(FocusUnavailable) as caught:
+    with anyio.fail_after(30), pytest.raises(FocusUnavailable) as caught:
         while True:
             await web.click(one(tree, "next"))
             await anyio.sleep(0.1)

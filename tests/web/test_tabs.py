@@ -66,12 +66,12 @@ async def test_a_tab_that_closes_itself_is_told(web: Web, site: Site) -> None:
 async def test_a_tab_that_does_not_answer_is_refused_and_the_current_one_stays(
     web: Web, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    busy = site.page("<script>onload = () => setTimeout(() => { while (true); }, 100)</script>")
+    busy = site.page("<script>onload = () => setTimeout(() => { tell('busy'); while (true); }, 100)</script>")
     tree = await web.show(f"<button onclick=\"window.open('{busy}', '', 'noopener')\">open</button>")
     [opened] = [h.data["tab"] for h in (await web.click(one(tree, "open"))).happenings if h.kind == "tab_opened"]
-    await web.evaluate("new Promise(r => setTimeout(r, 600))")
+    await site.wait("busy")
     monkeypatch.setattr("anydevice_web.page.ATTACH_DEADLINE", 0.5)
-    with pytest.raises(CallTimeout) as caught, anyio.fail_after(3):
+    with pytest.raises(CallTimeout) as caught, anyio.fail_after(20):
         await web.driver.tabs.select(opened)
     assert caught.value.details["tab"] == opened
     assert one(await web.tree(), "open")

@@ -76,7 +76,7 @@ class Web:
     async def crash(self) -> None:
         """Ends the page's renderer, as the browser's own page for that does."""
         page = await self.driver.instance.page()
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             with suppress(AnydeviceError, Gone):
                 await page.session.call("Page.navigate", {"url": "chrome://crash"}, free=True)
             while not page.crashed:

@@ -7,6 +7,7 @@ verdicts.py   `am start`, `cmd package install`, `cmd package uninstall`: what r
 keyboard.py   `dumpsys input_method`: whether a keyboard is shown
 screens.py    `wm size`, `wm density`, rotation, `dumpsys SurfaceFlinger --display-id`, the PNG of `screencap`
 props.py      `getprop`
+package.py    the name of the package in an APK
 measures.py   `dumpsys meminfo`, `dumpsys gfxinfo`, `/proc/stat`
 
 Every rule here comes from an output that was captured, quoted in a public report, or stated in Android's source; the

@@ -59,7 +59,9 @@ async def operations(t: Trial) -> None:
     told = (await t.call("capabilities")).data["operations"]
     t.equal(sorted(told), sorted(t.manifest.operations), "the operations")
     for operation, state in told.items():
-        if declared(t.manifest, t.device, operation):
+        if t.manifest.operations[operation].experimental:
+            t.require(state["available"] or state.get("reason"), f"{operation} is down without a reason")
+        elif declared(t.manifest, t.device, operation):
             t.require(state["available"], f"{operation} is declared for this device: {state.get('reason')}")
         else:
             t.require(not state["available"] and state.get("reason"), f"{operation} is not declared, and {state}")
@@ -76,6 +78,12 @@ async def commands(t: Trial) -> None:
         if command.scope == "host" or command.backend not in (None, t.manifest.name):
             continue
         lacking = [{op for op in plan.operations if not declared(t.manifest, t.device, op)} for plan in command.plans]
+        tried = {op for plan in command.plans for op in plan.operations}
+        if any(op in t.manifest.operations and t.manifest.operations[op].experimental for op in tried):
+            t.require(
+                (command.name in offered) != (command.name in missing), f"{command.name} is told as both, or as neither"
+            )
+            continue
         if not command.plans or set() in lacking:
             t.require(command.name in offered and command.name not in missing, f"{command.name} is not offered")
             continue

@@ -95,6 +95,13 @@ async def strangers(t: Trial) -> None:
         t.require(mine not in text and t.caller.principal not in text, "a stranger is told whose session holds it")
 
 
+async def in_order(t: Trial) -> None:
+    """Waits until the device was put in order after its last holder."""
+    with anyio.move_on_after(10):
+        while t.router.services.desk.cleaning(t.device.key):  # noqa: ASYNC110 - nothing tells when it is in order
+            await anyio.sleep(0.02)
+
+
 @case(
     "leases.listings-tell-the-holder-and-the-end",
     "A listing MUST say which devices the caller holds, in which session and until when, and MUST NOT say so any more "
@@ -108,6 +115,7 @@ async def listings(t: Trial) -> None:
         t.require(lease.get("until"), "the listing does not say until when it is held")
         t.equal((lease.get("yours"), lease.get("session")), (yours, mine if yours else None), "what the listing tells")
     await t.call("session", named=False, action="end", name=mine)
+    await in_order(t)
     rows = (await t.call("devices", named=False, device=t.device.key)).data["devices"]
     t.require("lease" not in rows[0], "a device whose session has ended is still listed as held")
 
@@ -171,9 +179,7 @@ async def foreign_lease(t: Trial) -> None:
 async def run_lease(t: Trial) -> None:
     for session in t.router.services.sessions.implicit(t.caller):
         t.router.services.sessions.end(session, "the case begins")
-    with anyio.move_on_after(10):
-        while t.router.services.desk.cleaning(t.device.key):  # noqa: ASYNC110 - nothing tells when it is in order
-            await anyio.sleep(0.02)
+    await in_order(t)
     lease, _ = store(t).grant(of_kind(t, "run"), now(t))
     try:
         answer = await t.call("press", target="Increment", expect="lease_held")

@@ -9,7 +9,15 @@ from typing import Any
 import anyio
 
 from anydevice_schemas import Tree
-from anydevice_schemas.errors import AppNotRunning, CallTimeout, DialogOpen, OutcomeUnknown, Unsupported
+from anydevice_schemas.errors import (
+    AppNotRunning,
+    CallTimeout,
+    DeviceNotReady,
+    DialogOpen,
+    OutcomeUnknown,
+    Unsupported,
+    UpstreamUnavailable,
+)
 
 from ..context import Context
 from ..driver import Acted, TreeScope
@@ -19,6 +27,9 @@ from ._aim import VISIBLE
 LINES = {"digest": 0, "default": 10, "full": 60}
 LOOK_MOST = 3.0
 """Seconds the screen is given to be read after an action; the action is done, whatever the screen does then."""
+
+UNREADABLE = frozenset({"snapshot_busy", "slot_taken"})
+"""Reasons for which a screen cannot be read though input reaches it: a bare point can be pressed all the same."""
 
 BLOCKING = frozenset({"dialog", "crashed", "closed"})
 """After these the screen cannot be read; they are change enough."""
@@ -47,7 +58,13 @@ class Watch:
         Raises:
             DialogOpen: A dialog has to be answered first.
         """
-        return Watch(ctx, await _look(ctx, VISIBLE))
+        try:
+            return Watch(ctx, await _look(ctx, VISIBLE))
+        except (DeviceNotReady, UpstreamUnavailable) as error:
+            if error.details.get("reason") not in UNREADABLE:
+                raise
+            ctx.notice("not_read", "The screen cannot be read now; what the action changes is not known.")
+            return Watch(ctx, None, unread=True)
 
     async def report(self, acted: Acted, *, settle: float = 0.0) -> dict[str, Any]:
         """What happened, for the answer: `changed`, `changes` (capped lines) and `happened`.
@@ -121,7 +138,7 @@ class Watch:
             said = error.details
             self.dialog = {"dialog": said.get("kind"), "text": said.get("text"), "buttons": said.get("buttons")}
             return None
-        except (TimeoutError, CallTimeout, OutcomeUnknown):
+        except (TimeoutError, CallTimeout, OutcomeUnknown, DeviceNotReady, UpstreamUnavailable):
             self.unread = True
             self.ctx.notice("not_read", "The screen did not answer after the action; what changed is not known.")
             return None
