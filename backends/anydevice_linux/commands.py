@@ -10,7 +10,7 @@ import anyio.to_thread
 from anydevice.context import Context, Outcome
 from anydevice_schemas.errors import Refused
 
-from .backend import LinuxBackend, size_of
+from .backend import LinuxBackend, configured, size_of
 from .desktop import LIMIT, SIZE, Plan
 
 
@@ -33,6 +33,8 @@ async def virtual_desktop(ctx: Context, args: Any) -> Outcome:
         size = size_of(args.size) if args.size is not None else SIZE
         if size is None:
             raise ctx.bad_argument("size", "is no size of a screen", f"WIDTHxHEIGHT, {LIMIT[0]} to {LIMIT[1]} each")
+        if await anyio.to_thread.run_sync(_is_taken, backend, args.name):
+            raise ctx.bad_argument("name", "is that of another desktop", "a name that is free yet, in any case")
         await anyio.to_thread.run_sync(backend.defined.add, Plan(args.name, f"Virtual desktop {args.name}", size))
     else:
         if args.size is not None:
@@ -49,6 +51,13 @@ async def virtual_desktop(ctx: Context, args: Any) -> Outcome:
     data = await _listed(backend)
     there = any(row["device"] == args.name for row in data["desktops"])
     return Outcome(data={**data, "device": args.name}, verified=there == (action == "add"), method="desktops-file")
+
+
+def _is_taken(backend: LinuxBackend, name: str) -> bool:
+    """Whether a name is one of the configuration's, which counts more than what is added, or differs in case alone."""
+    fixed = {plan.id for plan in configured(backend.host.settings)}
+    added = {plan.id for plan in backend.defined.read()} - {name}
+    return name.casefold() in {id.casefold() for id in fixed | added}
 
 
 async def _listed(backend: LinuxBackend) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import structlog
 
-from anydevice.kit import pids, processes
+from anydevice.kit import background, pids, processes
 from anydevice_schemas import Device
 from anydevice_schemas.errors import DeviceNotReady
 
@@ -39,6 +39,8 @@ OUTPUT = "output.json"
 """What programs wrote, in the runtime folder while the daemon is replaced."""
 SERVERS = ("X server", "session bus", "window manager")
 """Its parts, in the order they are started."""
+SETTLE = 0.2
+"""Seconds in which what goes with a part that ended has ended too."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -62,6 +64,7 @@ class Desktop:
         self._programs: list[processes.Child] = []
         self._changing = anyio.Lock()
         self._preferences: Manager | None = None
+        self._broke = ""
         self.seat: Seat | None = None
 
     @property
@@ -71,7 +74,7 @@ class Desktop:
 
     def device(self) -> Device:
         """Its row of the inventory."""
-        dead = self._dead() if self.seat is not None else ""
+        dead = self._dead() if self.seat is not None else self._broke
         reason = fix = ""
         if dead:
             reason, fix = f"Its {dead} ended.", "Call boot to start it anew."
@@ -146,6 +149,7 @@ class Desktop:
             DeviceNotReady: Some process of it could not be ended.
         """
         async with self._changing:
+            self._broke = ""
             if self._record is None:
                 return False
             with anyio.CancelScope(shield=True):
@@ -221,7 +225,7 @@ class Desktop:
         seat = self._seat_at(Path(state["runtime"]), state["display"], state["bus"])
         self._preferences = Manager(seat)
         await self._preferences.open(state.get("preferences", {}))
-        self.seat = seat
+        self._is_up(seat)
 
     # --- inside --------------------------------------------------------------------------------------------
 
@@ -242,7 +246,7 @@ class Desktop:
         seat = self._seat_at(runtime, display, bus)
         self._preferences = Manager(seat)
         await self._preferences.open()
-        self.seat = seat
+        self._is_up(seat)
         log.info("desktop_booted", device=self.plan.id, display=display)
 
     def _furnish(self, runtime: Path) -> None:
@@ -265,6 +269,25 @@ class Desktop:
         env = {**self._environment(runtime), "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus}
         authority = str(runtime / "xauthority")
         return Seat(self.plan.id, display, authority, bus, env, str(self._home), mark=str(runtime))
+
+    def _is_up(self, seat: Seat) -> None:
+        self.seat, self._broke = seat, ""
+        background.start(self._end_when_broken, seat, list(self._children.values()), name=f"parts of {self.plan.id}")
+
+    async def _end_when_broken(self, seat: Seat, servers: Sequence[processes.Child]) -> None:
+        """Ends all of it once a part has ended: what runs on half a desktop can be neither seen nor used."""
+        async with anyio.create_task_group() as group:
+            for child in servers:
+                group.start_soon(_first, child, group.cancel_scope)
+        async with self._changing:
+            if self.seat is not seat:
+                return  # it was ended by whoever may
+            await anyio.sleep(SETTLE)  # what ended first may be heard of last: with the X server goes the rest
+            gone = (role for role in SERVERS if not pids.alive(self._children[role].pid))
+            self._broke = next(gone, self._dead())
+            log.warning("desktop_broken", device=self.plan.id, part=self._broke)
+            with anyio.CancelScope(shield=True):
+                await self._end()
 
     def _dead(self) -> str:
         """Which part of it ended; empty when none did."""
@@ -295,3 +318,8 @@ class Desktop:
         await anyio.to_thread.run_sync(record.forget, self._records)
         self._record = None
         return True
+
+
+async def _first(child: processes.Child, others: anyio.CancelScope) -> None:
+    await child.wait()
+    others.cancel()

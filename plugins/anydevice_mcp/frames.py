@@ -7,6 +7,7 @@ but no message.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -55,7 +56,20 @@ def decode(line: bytes) -> Any:
         return from_json(line, allow_inf_nan=False)
     except ValueError as error:
         # The parser's words name a position and a character class, nothing of the content.
-        raise Malformed(types.PARSE_ERROR, f"Parse error: {error}") from None
+        raise Malformed(types.PARSE_ERROR, f"Parse error: {error}", _asked_by(line)) from None
+
+
+def _asked_by(line: bytes) -> Id | None:
+    """Id of the request in a line that is JSON but for what its texts hold (half a character, say): it is answered."""
+    try:
+        value = json.loads(line)
+        id = value.get("id") if isinstance(value, dict) and "method" in value else None
+        if not is_id(id):
+            return None
+        to_json(id)  # an id that is half a character itself cannot be sent back
+    except (ValueError, RecursionError):
+        return None
+    return id
 
 
 def encode(message: Any) -> bytes:

@@ -14,7 +14,7 @@ TUNING: dict[str, frozenset[str]] = {
     "command-search": frozenset({"limit"}),
     "fill": frozenset({"timeoutMs"}),
     "find": frozenset({"timeoutMs", "via"}),
-    "gesture": frozenset({"timeoutMs", "holdMs"}),
+    "gesture": frozenset({"timeoutMs", "holdMs", "scale", "degrees"}),
     "get": frozenset({"timeoutMs"}),
     "hover": frozenset({"timeoutMs"}),
     "longpress": frozenset({"timeoutMs"}),

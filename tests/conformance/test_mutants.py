@@ -22,7 +22,7 @@ from anydevice_schemas.report import CaseResult
 sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, all_mutants
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 
 CASES = {case.id: case for case in catalogue()}
 MUTANTS = all_mutants()

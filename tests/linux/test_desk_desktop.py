@@ -100,8 +100,21 @@ async def test_a_display_that_dies_is_told_and_started_anew(desktop: Desktop) ->
     with pytest.raises(DeviceNotReady):
         desktop.running()
     assert await desktop.boot(deadline=20)
-    assert runtime_of(desktop) != first
+    assert desktop.running().env["XDG_RUNTIME_DIR"] != first
     assert processes_of(first) == {}
+
+
+@pytest.mark.parametrize("part", ["window manager", "session bus"])
+async def test_half_a_desktop_ends_with_all_that_runs_on_it(desktop: Desktop, part: str) -> None:
+    await desktop.boot(deadline=20)
+    first = runtime_of(desktop)
+    program = await desktop.launch(["sleep", "1000"])
+    os.kill(desktop._children[part].pid, signal.SIGKILL)
+    assert await until(lambda: processes_of(first) == {} and not Path(first).exists())
+    assert program.code is not None
+    assert (desktop.device().state, desktop.device().reason) == ("shutdown", f"Its {part} ended.")
+    assert not await desktop.shutdown(), "nothing of it is left"
+    assert await desktop.boot(deadline=20) and desktop.device().reason == ""
 
 
 async def test_what_does_not_get_ready_leaves_nothing(desktop: Desktop, tmp_path: Path, monkeypatch: object) -> None:
@@ -402,6 +415,10 @@ async def test_desktops_come_and_go_by_command(tmp_path: Path) -> None:
         refused = await do("virtual-desktop", action="remove", name="second")
         assert refused.error is not None and refused.error.code == "refused"
         assert (await do("shutdown", device="second")).ok
+        for taken in ("virtual", "Virtual", "SECOND"):  # of the configuration, and one that differs in case alone
+            answer = await do("virtual-desktop", action="add", name=taken)
+            assert answer.error is not None and answer.error.code == "invalid_argument", taken
+        assert (await do("virtual-desktop", action="add", name="second", size="800x600")).ok, "its size may change"
         assert (await do("virtual-desktop", action="remove", name="second")).verified
         for wrong in ({"action": "add"}, {"action": "add", "name": "x", "size": "100x100"}, {"name": "x"}):
             answer = await do("virtual-desktop", **wrong)

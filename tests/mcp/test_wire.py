@@ -47,6 +47,21 @@ async def test_a_line_that_is_not_json_is_a_parse_error_and_the_next_line_is_ser
         assert (await client.receive()) == {"jsonrpc": "2.0", "id": "after", "result": {}}
 
 
+@pytest.mark.parametrize("id", [7, "seven", 7.5])
+async def test_a_request_with_half_a_character_in_it_is_refused_by_its_own_id(router: Router, id: Any) -> None:
+    async with connected(router) as stream:
+        client = await opened(stream)
+        await client.raw(
+            b'{"jsonrpc":"2.0","id":%s,"method":"ping","params":{"a":"\\ud83d"}}\n' % json.dumps(id).encode()
+        )
+        fault = await client.receive()
+        assert (fault["id"], fault["error"]["code"]) == (id, PARSE)
+        for nobody in (b'"\\ud800"', b"null", b"true", b"[]"):
+            await client.raw(b'{"jsonrpc":"2.0","id":%s,"method":"ping","params":{"a":"\\ud83d"}}\n' % nobody)
+            assert (await client.receive())["id"] is None
+        assert (await client.ask("ping"))["result"] == {}
+
+
 @pytest.mark.parametrize(
     ("message", "code", "id"),
     [

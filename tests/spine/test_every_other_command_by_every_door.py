@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.daemon, pytest.mark.chromium]
 
 def test_no_command_of_core_is_forgotten_here() -> None:
     tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_every_*.py"))
-    tried = set(re.findall(r'\.do\("([a-z-]+)"', tests))
+    tried = set(re.findall(r'\.(?:do\(|refused\("unsupported", )"([a-z-]+)"', tests))
     assert {spec.command.name for spec in all_commands()} - tried == set()
 
 

@@ -22,7 +22,7 @@ from anydevice_schemas.practice import APP_ID
 from ..support.daemons import Home
 from .doors import DOORS, Door, Said, opened
 
-CONFIG = '[plugins]\ndisabled = ["web"]\n'
+CONFIG = '[plugins]\ndisabled = ["android", "web"]\n'
 PHONE, DESKTOP = "fake-1", "virtual"
 PATIENCE = 20.0
 LACKING = [program for program in ("Xvfb", "openbox", "dbus-daemon") if shutil.which(program) is None]
@@ -157,6 +157,11 @@ def test_tv_remote_presses_what_has_the_focus(phone: Door) -> None:
     phone.do("tv-remote", device=PHONE, button="up", count=50)  # to the first that can be pressed
     phone.do("tv-remote", device=PHONE, button="select")
     assert int(phone.do("get", device=PHONE, target="role=text label=Count").data["text"]) == before + 1
+
+
+def test_home_and_app_switcher_are_refused_by_a_device_that_has_none(phone: Door) -> None:
+    phone.refused("unsupported", "home", device=PHONE)
+    phone.refused("unsupported", "app-switcher", device=PHONE)
 
 
 def test_push_is_delivered_and_never_said_to_be_seen(phone: Door) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+import anyio
 from pydantic import Field
 
 from anydevice_schemas import EDITABLE, Example, Node, Plan, Tree
-from anydevice_schemas.errors import ElementNotFound
+from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, ElementNotFound, UpstreamUnavailable
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
-from ..driver import Elements, TreeScope
+from ..driver import Elements, Screen, TreeScope
 from ..elements import Query, RefQuery, describe_node, find, not_found, parse, part, render
 from ._aim import FULL, ElementInput, aim, given, look_up, patiently, probe_node, reaching
+from ._effect import UNREADABLE
 from ._reading import Match, Seen, matches, not_read, read_screen, told
 from ._windows import the_window, windows_of
 
@@ -72,7 +75,25 @@ class SnapshotInput(Input):
     ],
 )
 async def snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
-    """Reads the screen."""
+    """Reads the screen; where it cannot be read, the refusal carries a picture of it."""
+    try:
+        return await _snapshot(ctx, args)
+    except (DeviceNotReady, UpstreamUnavailable) as error:
+        if error.details.get("reason") in UNREADABLE:
+            await _show(ctx, error)
+        raise
+
+
+async def _show(ctx: Context, error: AnydeviceError) -> None:
+    """Puts a picture of the screen into the details of a refusal, as far as there can be one."""
+    if ctx.driver is None or not ctx.driver.has("screen.image"):
+        return
+    with anyio.move_on_after(max(0.0, ctx.remaining() - 0.5)), suppress(AnydeviceError):
+        artefact = await ctx.save_image(await ctx.use(Screen).image(), "evidence")
+        error.details["screenshot"] = artefact.uri
+
+
+async def _snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
     scope = TreeScope(mode=args.mode, max_nodes=args.max_nodes, max_depth=args.max_depth)
     root, node = None, None
     if args.window is not None or args.surface != "app":

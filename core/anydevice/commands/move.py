@@ -1,10 +1,10 @@
-"""scroll, gesture, back: moving what is on screen."""
+"""scroll: moving what is on screen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
 import anyio
 from pydantic import Field
@@ -14,17 +14,16 @@ from anydevice_schemas.errors import ActionUnverified, AmbiguousElement, Element
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
-from ..driver import Acted, Elements, Navigation, Pointer, Screen, Touch
+from ..driver import Elements, Pointer, Screen, Touch
 from ..elements import RefQuery, describe_node, not_found, one, parse
-from ._aim import FULL, VISIBLE, ElementInput, aim, look_up, probe_node
-from ._effect import Watch, merged
+from ._aim import FULL, VISIBLE, look_up, probe_node
 
 STEP = 0.8
 STEPS_MOST = 200
 STILL_MOST = 2
 
 Direction = Literal["up", "down", "left", "right"]
-_WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _EDGES: dict[str, str] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
 
 
@@ -210,7 +209,7 @@ class _Scroller:
 
     async def step(self, direction: str, screens: float, points: float | None) -> _Shift:
         """One scroll; says whether anything moved."""
-        dx, dy = _WAYS[direction]
+        dx, dy = WAYS[direction]
         length = points if points is not None else screens * (self.area.width if dx else self.area.height)
         before = await self.ctx.tree(VISIBLE)
         place = (await self.ctx.use(Screen).geometry()).content
@@ -272,116 +271,3 @@ def _moved(before: Tree, after: Tree, area: Rect) -> list[float] | None:
 def _inside(tree: Tree, area: Rect) -> set[str]:
     """Refs of the elements whose middle lies in an area."""
     return {n.ref for n in tree.nodes if n.ref and not n.root and n.rect is not None and area.contains(n.rect.center)}
-
-
-class GestureInput(Input):
-    """Inputs of `gesture`."""
-
-    kind: Literal["swipe", "drag"] = Field(description="swipe: a quick move; drag: press, move, let go.")
-    target: str | None = Field(
-        default=None, min_length=1, max_length=2000, description="Where it starts: ref, label or query."
-    )
-    x: float | None = Field(default=None, description="Instead of target: x in points.")
-    y: float | None = Field(default=None, description="Instead of target: y in points.")
-    to: str | None = Field(default=None, min_length=1, max_length=2000, description="Where it ends: ref, label, query.")
-    to_x: float | None = Field(default=None, description="Instead of to: x in points.")
-    to_y: float | None = Field(default=None, description="Instead of to: y in points.")
-    direction: Direction | None = Field(default=None, description="Instead of an end: which way to move.")
-    distance: float | None = Field(default=None, gt=0, le=10_000, description="With direction: how far, in points.")
-    duration_ms: int = Field(default=300, ge=20, le=60_000, description="How long the move takes, in ms.")
-    hold_ms: int = Field(default=0, ge=0, le=60_000, description="For drag: how long to rest before moving, in ms.")
-    timeout_ms: int = Field(default=3000, ge=0, le=300_000, description="How long to wait for the elements.")
-
-
-@command(
-    name="gesture",
-    summary="Swipes or drags from one element or point to another, or in a direction, and tells what changed. To move "
-    "a list use scroll; to hold use longpress.",
-    effect="mutate",
-    input=GestureInput,
-    plans=[
-        Plan(name="touch", operations=["touch.swipe"], when={"kind": ["swipe"]}),
-        Plan(name="pointer", operations=["pointer.drag"], when={"kind": ["drag"]}),
-        Plan(name="touch", operations=["touch.drag"], when={"kind": ["drag"]}),
-        Plan(name="pointer", operations=["pointer.drag"], when={"kind": ["swipe"]}),
-    ],
-    output={"from": {"type": "array"}, "to": {"type": "array"}, "changed": {"type": "boolean"}},
-    examples=[
-        Example(why="Drop one thing on another", arguments={"kind": "drag", "target": "Card 1", "to": "Done"}),
-        Example(why="Swipe a card away", arguments={"kind": "swipe", "target": "@e5", "direction": "left"}),
-    ],
-)
-async def gesture(ctx: Context, args: GestureInput) -> Outcome:
-    """Swipes or drags."""
-    assert ctx.plan is not None
-    start = await _start(ctx, args)
-    end = await _end(ctx, args, start)
-    if abs(start.x - end.x) < 1 and abs(start.y - end.y) < 1:
-        raise ctx.bad_argument("to", "the gesture would not move", "an end other than the start")
-    watch = await Watch.start(ctx)
-    seconds = args.duration_ms / 1000
-    acted: Acted
-    if ctx.plan.name == "pointer":
-        acted = await ctx.use(Pointer).drag(start, end, seconds=seconds)
-    elif args.kind == "swipe":
-        acted = await ctx.use(Touch).swipe(start, end, seconds=seconds)
-    else:
-        acted = await ctx.use(Touch).drag(start, end, hold=args.hold_ms / 1000, seconds=seconds)
-    ends: dict[str, Any] = {
-        "from": [round(start.x, 1), round(start.y, 1)],
-        "to": [round(end.x, 1), round(end.y, 1)],
-    }
-    data = merged(ends, acted.data, await watch.report(acted))
-    return Outcome(data=data, verified=acted.verified or False, method=acted.method)
-
-
-async def _start(ctx: Context, args: GestureInput) -> Point:
-    if args.target is None and args.x is None and args.y is None and args.direction is not None:
-        geometry = await ctx.use(Screen).geometry()
-        return Point(geometry.viewport.width / 2, geometry.viewport.height / 2)
-    where = ElementInput.model_construct(target=args.target, x=args.x, y=args.y, timeout_ms=args.timeout_ms)
-    return (await aim(ctx, where)).point
-
-
-async def _end(ctx: Context, args: GestureInput, start: Point) -> Point:
-    ends = [args.to is not None, args.to_x is not None or args.to_y is not None, args.direction is not None]
-    if sum(ends) != 1:
-        raise ctx.bad_argument("to", "exactly one end must be given", "to, or toX and toY, or direction")
-    if args.direction is not None:
-        geometry = await ctx.use(Screen).geometry()
-        dx, dy = _WAYS[args.direction]
-        reach = args.distance or 0.6 * (geometry.viewport.width if dx else geometry.viewport.height)
-        return Point(start.x + dx * reach, start.y + dy * reach)
-    if args.distance is not None:
-        raise ctx.bad_argument("distance", "goes with direction only", "direction")
-    where = ElementInput.model_construct(target=args.to, x=args.to_x, y=args.to_y, timeout_ms=args.timeout_ms)
-    return (await aim(ctx, where, enabled=False, uncovered=False)).point
-
-
-class BackInput(Input):
-    """Inputs of `back`."""
-
-
-@command(
-    name="back",
-    summary="Goes one step back, as the platform does it (a page in a browser, a screen on a phone), and tells whether "
-    "anything moved.",
-    effect="mutate",
-    input=BackInput,
-    plans=[Plan(name="navigation", operations=["navigation.back"])],
-    output={"location": {"type": "string"}, "changed": {"type": "boolean"}},
-    examples=[Example(why="One page back", arguments={})],
-)
-async def back(ctx: Context, args: BackInput) -> Outcome:
-    """Goes one step back."""
-    watch = await Watch.start(ctx)
-    acted = await ctx.use(Navigation).back()
-    data = merged(acted.data, await watch.report(acted))
-    if acted.verified is False:
-        raise ActionUnverified(
-            "Nothing went back.",
-            expected="an earlier screen",
-            actual="the same screen: there is nothing to go back to",
-            hint="Call snapshot to see where you are.",
-        )
-    return Outcome(data=data, verified=bool(acted.verified), method=acted.method)
