@@ -287,14 +287,15 @@ class AdbDevice:
     async def _long(self, command: str, stdin: bytes | AsyncIterator[bytes] | None, most: int) -> ShellDone:
         """Runs a command line that no request can hold, as a script that is taken away afterwards."""
         path = f"{TEMPORARY}/anydevice-{secrets.token_hex(8)}.sh"
-        await self.push(command.encode(), path)
         try:
+            # For the shell's own eyes: the text may be a secret. A push that is cancelled may have begun the file.
+            await self.push(command.encode(), path, mode=0o600)
             async with await self._begin(f"sh {quote(path)}") as connection:
                 if self._plain:
                     return await old_shell.run(connection, stdin, most)
                 return await shell.run(connection, stdin, most)
         finally:
-            with anyio.move_on_after(3.0, shield=True), contextlib.suppress(AnydeviceError, Failure):
+            with anyio.move_on_after(3.0, shield=True), contextlib.suppress(AnydeviceError):
                 await self.shell(f"rm -f {quote(path)}", deadline=3.0)
 
     @contextlib.asynccontextmanager

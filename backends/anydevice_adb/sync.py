@@ -157,7 +157,12 @@ class Sync:
             await write(await self._connection.exactly(length))
 
     async def _ask(self, word: bytes, argument: str) -> None:
-        raw = argument.encode("utf-8", "surrogateescape")
+        try:
+            raw = argument.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise Failure("path holds half a character") from None
+        if b"\0" in raw:  # the device would take what is before it for the whole
+            raise Failure("path holds a NUL character")
         if len(raw) > LONGEST_PATH:
             raise Failure("path too long")
         await self._connection.send(_HEAD.pack(word, len(raw)) + raw)

@@ -23,7 +23,9 @@ from anydevice.kit import background
 from anydevice_adb import AdbDevice, Connection
 from anydevice_adb.shell import ShellStream
 from anydevice_adb.wire import Closed
-from anydevice_schemas.errors import AnydeviceError, ConnectionLost, ToolMissing, UpstreamUnavailable
+from anydevice_schemas.errors import AnydeviceError, CallTimeout, ConnectionLost, ToolMissing, UpstreamUnavailable
+
+from .reach import Reach
 
 log = structlog.get_logger("anydevice.android")
 
@@ -40,6 +42,10 @@ IDLE = 60.0
 REST = 500
 """Milliseconds it waits for a screen to rest before it dumps it."""
 HEAD_MOST, BODY_MOST = 64 << 10, 32 << 20
+ONCE: Final = frozenset({"gesture"})
+"""What must not be done a second time where it is not known whether it was done."""
+MASKS: Final = frozenset("•●∙·*")
+"""What a secure field gives instead of what it holds."""
 FOCUSED: Final = {"mask": 0x020000, "childOrSibling": [], "childOrSiblingSelector": [], "focused": True}
 """The element with the focus, as the server takes selectors."""
 
@@ -61,7 +67,7 @@ def jar(setting: object) -> Path | None:
         raise ToolMissing(
             "The automation server's file is not there.",
             tools=["u2.jar"],
-            install="pip install 'anydevice[android-fast]'",
+            install="pip install uiautomator2",
         )
     return path
 
@@ -89,21 +95,47 @@ class Automation:
         Raises:
             Refusal: The server did not do it.
             UpstreamUnavailable: It did not start: something else holds the slot.
+            CallTimeout: It did not answer; it is ended, so that the slot is free.
+            ConnectionLost: It ended in the middle of what must not be done twice.
             AnydeviceError: As `AdbDevice.shell`.
         """
         async with self._lock:
-            with anyio.fail_after(deadline + (0.0 if self.running else START)):
-                if not self.running:
-                    await self._start()
-                try:
-                    return await self._call(method, params)
-                except (Closed, ConnectionLost):
-                    await self._end()  # it died, or its connection did: once more, on a new one
-                    await self._start()
-                    return await self._call(method, params)
-                except BaseException:
-                    self._drop_pipe()  # half an answer may be in it
-                    raise
+            whole = deadline + (0.0 if self.running else START)
+            try:
+                with anyio.fail_after(whole):
+                    return await self._ask(method, params)
+            except TimeoutError:
+                await self._end()  # one that hangs would keep the slot from the other source as well
+                raise CallTimeout(
+                    "The automation server did not answer in time.", after=whole, waiting_for="automation server"
+                ) from None
+
+    async def _ask(self, method: str, params: Any) -> Any:
+        fresh = not self.running
+        if fresh:
+            await self._start()
+        try:
+            if method in ONCE and not fresh:
+                await self._again("deviceInfo", ())  # so that it is known to be there
+            if method not in ONCE:
+                return await self._again(method, params)
+            return await self._call(method, params)
+        except Closed:
+            raise ConnectionLost(
+                "The automation server ended while it was at work.", restarted=False, lost="automation"
+            ) from None
+        except BaseException:
+            self._drop_pipe()  # half an answer may be in it
+            raise
+
+    async def _again(self, method: str, params: Any) -> Any:
+        """Calls what may be done twice; where the server died, or its connection did, once more on a new one."""
+        try:
+            return await self._call(method, params)
+        except (Closed, ConnectionLost):
+            await self._end()
+            await self._start()
+            return await self._call(method, params)
 
     async def hierarchy(self) -> str:
         """The tree as XML."""
@@ -168,10 +200,11 @@ class Automation:
         self._drop_pipe()
         kept, self._kept = self._kept, None
         watch, self._watch = self._watch, None
-        if watch is not None:
-            await _stopped(watch)
-        if kept is not None:
-            with anyio.CancelScope(shield=True):
+        # Who is cancelled in the middle would leave it running, and nobody to end it.
+        with anyio.CancelScope(shield=True):
+            if watch is not None:
+                await _stopped(watch)
+            if kept is not None:
                 await kept.aclose()
                 await self._free()
 
@@ -197,9 +230,12 @@ class Automation:
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         await self._pipe.send(head.encode() + body)
-        answer = json.loads(await _body(self._pipe))
+        try:
+            answer = json.loads(await _body(self._pipe))
+        except ValueError:
+            answer = None
         self._used = anyio.current_time()
-        if answer.get("id") != number:
+        if not isinstance(answer, dict) or answer.get("id") != number:
             raise ConnectionLost("The automation server answered something else.", restarted=False, lost="automation")
         if answer.get("error"):
             raise Refusal(answer["error"])
@@ -216,18 +252,34 @@ class Refusal(Exception):
 class AutomationWriter:
     """Text into the focused field through accessibility, for text that keys cannot type."""
 
-    def __init__(self, automation: Automation) -> None:
-        self._automation = automation
+    def __init__(self, automation: Automation, reach: Reach) -> None:
+        self._automation, self._reach = automation, reach
 
     async def write(self, text: str, *, replace: bool) -> bool | None:
         """See `Writer.write`."""
-        try:
-            before = "" if replace else str(await self._automation.ask("getText", FOCUSED) or "")
-            if not await self._automation.ask("setText", FOCUSED, before + text):
+        async with self._reach.slot:
+            try:
+                before = "" if replace else await self._held()
+                if before is None or not await self._automation.ask("setText", FOCUSED, before + text):
+                    return None
+                return await self._text() == before + text
+            except Refusal:
                 return None
-            return str(await self._automation.ask("getText", FOCUSED) or "") == before + text
-        except Refusal:
+
+    async def _text(self) -> str:
+        return str(await self._automation.ask("getText", FOCUSED) or "")
+
+    async def _held(self) -> str | None:
+        """What the field holds, to be added to; None where it does not tell: its text would be lost."""
+        told = await self._text()
+        if not told:
+            return ""
+        if not set(told) - MASKS:
             return None
+        # An empty field tells its hint for a text. Emptied, it still does; whatever else it told is written anew.
+        if not await self._automation.ask("setText", FOCUSED, ""):
+            return None
+        return "" if await self._text() == told else told
 
 
 async def _body(pipe: Connection) -> bytes:

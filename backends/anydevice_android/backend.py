@@ -28,6 +28,7 @@ from .emulator import PORTS, Emulator
 from .inventory import PLATFORM, Known, devices
 from .power import AvdDriver
 from .reading.props import Identity, identity, parse_props
+from .settings import Undo
 
 log = structlog.get_logger("anydevice.android")
 
@@ -64,6 +65,7 @@ class AndroidBackend(Backend):
         self._listed: dict[str, tuple[AdbServer, Row]] = {}
         self._starting = anyio.Lock()
         self._avds = Avds()
+        self._undo: dict[tuple[AdbServer, str, str], dict[str, Undo]] = {}
         self._emulators: dict[tuple[AdbServer, str], Emulator] = {}
         first, last = self.host.settings.get("emulator_ports", PORTS)
         self._ports = (int(first), int(last))
@@ -162,7 +164,10 @@ class AndroidBackend(Backend):
                 group.start_soon(emulator.aclose)
 
     def _driver(self, device: Device, adb: AdbDevice) -> AndroidDriver:
-        return AndroidDriver(device, adb, jar(self.host.settings.get("automation")))
+        # By the device's own serial as well: another one may come up under the same address.
+        key = (adb.server, adb.serial, str(device.facts.get("hardwareSerial", "")))
+        undo = self._undo.setdefault(key, {})
+        return AndroidDriver(device, adb, jar(self.host.settings.get("automation")), undo)
 
     async def _list_avds(self, env: Environment, avds: list[Avd]) -> None:
         avds += await self._avds.list(env.variables)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from anydevice.driver import Acted, Clip, Clipboard, ClipKind
-from anydevice_schemas.errors import PermissionMissing, Unsupported
+from anydevice_schemas.errors import PermissionMissing, Unsupported, UpstreamUnavailable
 
 from .automation import Automation, Refusal
 from .reach import Reach
 
 ABSENT = ("No shell command implementation", "Can't find service", "Unknown command", "not found")
+_NOT_THERE = re.compile(rf"(?:cmd: |[^:\n]*: )?(?:{'|'.join(map(re.escape, ABSENT))}|inaccessible or not found)")
 DENIED = ("SecurityException", "Denying clipboard access", "Permission Denial")
 _READ_BY_OTHERS_UNTIL = 29
 """API level from which only the app in front may read the clipboard."""
@@ -61,7 +62,7 @@ class AndroidClipboard(Clipboard):
     async def _get(self) -> tuple[str, str]:
         """The text, and the road it was read by."""
         try:
-            return (await self._do("get", "text")).rstrip("\n"), "shell"
+            return (await self._do("get", "text")).removesuffix("\n"), "shell"
         except Unsupported:
             if self._automation is None:
                 raise
@@ -93,16 +94,27 @@ class AndroidClipboard(Clipboard):
     async def _do(self, *words: str) -> str:
         done = await self._reach.run("cmd", "clipboard", *words)
         said = done.both
-        if any(word in said for word in DENIED):
+        # What it holds is on stdout, and may be any of these words; what is wrong is told on stderr, or with a status.
+        wrong = said if done.status != 0 else done.complaint
+        if words[0] == "set":
+            wrong = said
+        if any(word in wrong for word in DENIED):
             raise PermissionMissing(
                 "Android does not let the shell at the clipboard.",
                 permission="clipboard",
                 fix="Type or paste into a field instead.",
-                said=said[-500:],
+                said=(wrong.replace(words[-1], "…") if words[0] == "set" and words[-1] else wrong)[-500:],
             )
-        if done.status != 0 or any(re.match(rf"(cmd: )?{re.escape(word)}", said.strip()) for word in ABSENT):
+        if _NOT_THERE.match(wrong.strip()) or said.strip() == ABSENT[0] + ".":
             raise _absent(
                 f"clipboard.{'read' if words[0] == 'get' else 'write_text'}", "this Android's shell has no clipboard"
+            )
+        if done.status != 0 or "Exception occurred" in wrong:
+            raise UpstreamUnavailable(
+                "The device's clipboard failed.",
+                upstream="cmd clipboard",
+                enable_hint="Use a shorter text, or type it into a field.",
+                status=done.status,
             )
         return done.text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from anydevice.driver import Driver
@@ -29,7 +29,7 @@ from .power import EmulatorPower
 from .reach import Reach
 from .recording import AndroidRecording
 from .screen import AndroidScreen
-from .settings import AndroidSettings, TvSettings
+from .settings import AndroidSettings, TvSettings, Undo
 from .shell import AndroidShell
 from .touch import AndroidTouch
 from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
@@ -38,8 +38,10 @@ from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
 class AndroidDriver(Driver):
     """Drives one device. Holds no connection of its own; each command has one."""
 
-    def __init__(self, device: Device, adb: AdbDevice, jar: Path | None = None) -> None:
-        """`jar` is the file of the automation server, where one may be used."""
+    def __init__(
+        self, device: Device, adb: AdbDevice, jar: Path | None = None, undo: dict[str, Undo] | None = None
+    ) -> None:
+        """`jar` is the file of the automation server, where one may be used; `undo`, settings to be put back."""
         self.device = device
         self._adb = adb
         api = device.facts.get("api")
@@ -51,7 +53,7 @@ class AndroidDriver(Driver):
         guard = Guard(reach, self._dumping)
         television = device.device_class == "tv"
         touch = AndroidTouch(reach, self._automation)
-        writer = AutomationWriter(self._automation) if self._automation is not None else None
+        writer = AutomationWriter(self._automation, reach) if self._automation is not None else None
         self.keys = AndroidKeys(reach, guard, writer)
         self.apps = AndroidApps(reach, self._packages, guard)
         self.screen = AndroidScreen(reach, self._dumping, guard, self.apps)
@@ -68,7 +70,7 @@ class AndroidDriver(Driver):
         if adb.serial.startswith(EMULATOR):
             self.power = EmulatorPower(adb.server, adb.serial, self.identify)
         self.recording = AndroidRecording(reach, self.screen.display)
-        self.settings = TvSettings(reach) if television else AndroidSettings(reach)
+        self.settings = (TvSettings if television else AndroidSettings)(reach, undo)
         self.shell = AndroidShell(reach)
         self.files = AndroidFiles(reach)
         self.forwards = AndroidForwards(reach)
@@ -94,16 +96,29 @@ class AndroidDriver(Driver):
         return {} if self._automation is not None or not hasattr(self, "touch") else {"touch.multi_touch": NEEDS}
 
     async def clean(self) -> None:
-        """See `Driver.clean`."""
-        await self.recording.finish()
-        await self.forwards.clean()
-        await self.settings.clean()
-        if self._automation is not None:
-            await self._automation.aclose()
+        """See `Driver.clean`; what fails does not keep the rest from being done."""
+        await _each(self._ending(), self.settings.clean)
 
     async def aclose(self) -> None:
-        """See `Driver.aclose`."""
-        await self.recording.finish()
-        await self.forwards.clean()
-        if self._automation is not None:
-            await self._automation.aclose()
+        """See `Driver.aclose`. Settings stay noted: a connection that was lost gives no device back."""
+        await _each(self._ending())
+
+    def _ending(self) -> list[Callable[[], Awaitable[None]]]:
+        steps: list[Callable[[], Awaitable[None]]] = [self.recording.finish, self.forwards.clean]
+        return [*steps, self._automation.aclose] if self._automation is not None else steps
+
+
+async def _each(steps: Sequence[Callable[[], Awaitable[None]]], *more: Callable[[], Awaitable[None]]) -> None:
+    """Does one after the other, and all of them.
+
+    Raises:
+        Exception: The first that was raised by one.
+    """
+    wrong: Exception | None = None
+    for step in (*steps, *more):
+        try:
+            await step()
+        except Exception as error:
+            wrong = wrong or error
+    if wrong is not None:
+        raise wrong

@@ -5,7 +5,14 @@ from __future__ import annotations
 import anyio
 import structlog
 
-from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, ToolMissing, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    AnydeviceError,
+    CallTimeout,
+    ConnectionLost,
+    DeviceNotReady,
+    ToolMissing,
+    UpstreamUnavailable,
+)
 from anydevice_schemas.tree import Quality
 
 from .automation import Automation, Refusal
@@ -77,7 +84,7 @@ class Dumping:
             text = await self._automation.hierarchy()
             focus = await self._reach.focus()
             dump = parse_dump(text)
-        except (Refusal, NoDump, UpstreamUnavailable, ToolMissing) as error:
+        except (Refusal, NoDump, UpstreamUnavailable, ToolMissing, CallTimeout, ConnectionLost) as error:
             log.info("automation_gives_no_tree", error=type(error).__name__)
             await self._automation.aclose()  # the other source needs the slot
             self._slow_until = anyio.current_time() + BUSY

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote as url_quote
 
 import anyio
 import anyio.to_thread
 
 from anydevice.driver import Acted, Files
 from anydevice_adb import line
-from anydevice_schemas.errors import ActionUnverified, PathNotFound, Refused
+from anydevice_schemas.errors import ActionUnverified, CallTimeout, PathNotFound, Refused
 
 from .reach import Reach
 
@@ -36,7 +39,7 @@ class AndroidFiles(Files):
         """
         pairs = await anyio.to_thread.run_sync(_walk, Path(source), target)
         total = 0
-        with anyio.fail_after(deadline):
+        async with _within(deadline):
             for file, path, mode, changed in pairs:
                 size = await self._reach.adb.push(file, path, mode=mode, changed=changed, deadline=deadline)
                 found = await self._reach.adb.stat(path)
@@ -52,7 +55,7 @@ class AndroidFiles(Files):
             PathNotFound: There is no such file on the device.
             Refused: The device could not read it, or the folder has too many files.
         """
-        with anyio.fail_after(deadline):
+        async with _within(deadline):
             entry = await self._reach.adb.stat(source)
             count = [0, 0]
             await self._pull(source, Path(target), entry.folder, deadline, count)
@@ -63,15 +66,20 @@ class AndroidFiles(Files):
         target = posixpath.join(MEDIA, Path(source).name)
         acted = await self.push(source, target, deadline=deadline)
         await self._reach.run(
-            "am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{target}"
+            "am",
+            "broadcast",
+            "-a",
+            "android.intent.action.MEDIA_SCANNER_SCAN_FILE",
+            "-d",
+            f"file://{url_quote(target)}",
         )
         rows = await self._reach.adb.shell(
             line("content", "query", "--uri", "content://media/external/file", "--projection", "_data", "--where")
-            + " " + line(f"_data LIKE '%/{Path(source).name}'"),
+            + " " + line("_data LIKE '%/" + Path(source).name.replace("'", "''") + "'"),
         )  # fmt: skip
-        return Acted(
-            "sync", verified=True if Path(source).name in rows.text else None, data={**acted.data, "path": target}
-        )
+        # Rows end with the path; `_` and `%` of the name match more than itself.
+        there = any(row.rstrip().endswith(f"/{Path(source).name}") for row in rows.text.splitlines())
+        return Acted("sync", verified=True if there else None, data={**acted.data, "path": target})
 
     async def _pull(self, source: str, target: Path, folder: bool, deadline: float, count: list[int]) -> None:
         if not folder:
@@ -87,6 +95,20 @@ class AndroidFiles(Files):
             if entry.link or "/" in entry.name or not (entry.folder or stat.S_ISREG(entry.mode)):
                 continue
             await self._pull(posixpath.join(source, entry.name), target / entry.name, entry.folder, deadline, count)
+
+
+@asynccontextmanager
+async def _within(deadline: float) -> AsyncIterator[None]:
+    """Bounds a copy of many files as a whole.
+
+    Raises:
+        CallTimeout: It did not end in time.
+    """
+    try:
+        with anyio.fail_after(deadline):
+            yield
+    except TimeoutError:
+        raise CallTimeout("The files were not copied in time.", after=deadline, waiting_for="files") from None
 
 
 def _walk(source: Path, target: str) -> list[tuple[Path, str, int, float]]:

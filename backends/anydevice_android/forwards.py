@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from anydevice.driver import Acted, Forward, Forwards
-from anydevice_schemas.errors import AnydeviceError, Refused
+from anydevice_schemas.errors import AnydeviceError, InvalidArgument, Refused
 
 from .reach import Reach
+
+DEVICE_ENDS = ("tcp", "localabstract", "localreserved", "localfilesystem", "local", "jdwp")
+"""Kinds of a device's end. adb would take any of its services for one, and a port that is a root shell is none."""
+LISTENING_ENDS = DEVICE_ENDS[:-1]
 
 
 class AndroidForwards(Forwards):
@@ -24,7 +28,20 @@ class AndroidForwards(Forwards):
         return [*forwards, *(Forward(host, device, reverse=True) for device, host in await self._reach.adb.reverses())]
 
     async def add(self, forward: Forward) -> Forward:
-        """See `Forwards.add`."""
+        """See `Forwards.add`.
+
+        Raises:
+            InvalidArgument: An end is no socket.
+        """
+        ends = LISTENING_ENDS if forward.reverse else DEVICE_ENDS
+        if forward.device.partition(":")[0] not in ends or ";" in forward.device:
+            raise InvalidArgument(
+                "This is no socket of an Android device.",
+                param="deviceSocket",
+                expected=" or ".join(f"{end}:NAME" for end in ends[1:]),
+            )
+        if forward.host.partition(":")[0] != "tcp" or ";" in forward.host:
+            raise InvalidArgument("The host's end is a TCP port.", param="hostPort", expected="a port of this host")
         if forward.reverse:
             made = Forward(forward.host, await self._reach.adb.reverse(forward.device, forward.host), reverse=True)
         else:

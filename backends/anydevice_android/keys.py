@@ -143,8 +143,9 @@ class AndroidKeys(Keys):
                 await self._input_text("s" + part if place else part)
 
     async def _input_text(self, text: str) -> None:
-        done = await self._reach.adb.shell(f"input text {quote(text.replace(' ', '%s'))}", deadline=DEADLINE)
-        refuse_denied(done.both, done.status)
+        word = text.replace(" ", "%s")
+        done = await self._reach.adb.shell(f"input text {quote(word)}", deadline=DEADLINE)
+        refuse_denied(done.both.replace(word, "…").replace(text, "…"), done.status)  # it may be a secret
 
     async def _input(self, *words: str | int) -> None:
         done = await self._reach.run("input", *words, deadline=DEADLINE)

@@ -5,6 +5,8 @@ A cursor is a time of the device's own clock, and how many lines of that very mo
 
 from __future__ import annotations
 
+import math
+
 from anydevice.driver import LogLine, LogPage, Logs
 from anydevice_schemas.errors import AppNotFound, InvalidArgument
 
@@ -22,6 +24,7 @@ class AndroidLogs(Logs):
 
     def __init__(self, reach: Reach, packages: Packages) -> None:
         self._reach, self._packages = reach, packages
+        self._cut = False
 
     async def now(self) -> str:
         """See `Logs.now`."""
@@ -55,12 +58,18 @@ class AndroidLogs(Logs):
             rows = [row for row in rows if _parts(row[1]) <= end]
         mine = [row for row in rows if pids is None or row[0].pid in pids]
         page, more = mine[:most], len(mine) > most
+        more_comes = self._cut and (end is None or not rows or _parts(rows[-1][1]) < end)
         at = page[-1][1] if more else rows[-1][1] if rows else cursor or await self.now()
-        return LogPage([line for line, _ in page], at, lost=None, more=more)
+        return LogPage([line for line, _ in page], at, lost=None, more=more or more_comes)
 
     async def _lines(self, words: str) -> list[LogLine]:
         done = await self._reach.adb.shell(f"logcat -d -v epoch {words}", deadline=DEADLINE, most=MOST)
-        return [line for text in done.text.splitlines() if (line := parse_line(text)) is not None]
+        self._cut = done.cut > 0
+        text = done.text
+        if self._cut:
+            text = text[: text.rfind("\n") + 1]  # half a line is none
+        # Not `splitlines`: a line may hold what Unicode takes for the end of one, and what follows is still the app's.
+        return [line for row in text.split("\n") if (line := parse_line(row.rstrip("\r"))) is not None]
 
     async def _pids(self, app: str) -> list[int]:
         pids = await self._reach.pids(app)
@@ -101,7 +110,10 @@ def _numbered(lines: list[LogLine], since: float | None) -> list[tuple[LogLine, 
 def _parts(cursor: str) -> tuple[float, int]:
     time, _, seen = cursor.partition("+")
     try:
-        return float(time), int(seen)
+        moment, number = float(time), int(seen)
+        if not math.isfinite(moment):
+            raise ValueError
+        return moment, number
     except ValueError:
         raise InvalidArgument(
             "This is no cursor of the log.", param="cursor", expected="one that was answered"

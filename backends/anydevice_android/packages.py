@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 from anydevice.driver import Acted
-from anydevice_adb import line, quote
-from anydevice_schemas.errors import ActionUnverified, InvalidArgument, PathNotFound, Refused
+from anydevice_adb import line
+from anydevice_schemas.errors import ActionUnverified, AnydeviceError, InvalidArgument, PathNotFound, Refused
 
 from .reach import Reach
 from .reading.package import package_name
@@ -20,6 +21,8 @@ from .reading.verdicts import PackageVerdict, package_verdict
 
 READ = 1 << 20
 NO_APK = frozenset({"INSTALL_PARSE_FAILED_NOT_APK", "INSTALL_PARSE_FAILED_BAD_MANIFEST", "INSTALL_FAILED_INVALID_APK"})
+NAME = re.compile(r"[A-Za-z]\w*(?:\.\w+)*", re.ASCII)
+"""A package's name; `android` has no dot."""
 _SESSION = re.compile(r"\[(\d+)\]")
 WHY = {
     "INSTALL_FAILED_UPDATE_INCOMPATIBLE": "An app of this name with another signature is there. uninstall deletes it "
@@ -51,7 +54,9 @@ class Packages:
         return sorted(row.partition(":")[2].strip() for row in text.splitlines() if row.startswith("package:"))
 
     async def installed(self, app: str) -> bool:
-        """Whether a package is installed."""
+        """Whether a package is installed. What can be no name is none: `pm` would take it for an option."""
+        if not NAME.fullmatch(app):
+            return False
         done = await self._reach.run("pm", "path", app)
         return done.text.startswith("package:")
 
@@ -99,18 +104,17 @@ class Packages:
             raise Refused("Android began no installation.", reason="install-create", alternative="See details.")
         session = found[1]
         try:
-            with anyio.fail_after(deadline):
-                for file, size in files:
-                    words = f"cmd package install-write -S {size} {session} {quote(file.name)} -"
-                    _check(
-                        package_verdict(
-                            (await self._reach.adb.shell(words, stdin=_pieces(file), deadline=deadline)).both
-                        )
-                    )
-                words = line("cmd", "package", "install-commit", session)
-                _check(package_verdict((await self._reach.adb.shell(words, deadline=deadline)).both))
+            end = anyio.current_time() + deadline
+            for number, (file, size) in enumerate(files):
+                # Named here: a file's own name may begin with a dash, which `pm` would take for an option.
+                words = line("cmd", "package", "install-write", "-S", size, session, f"{number}.apk", "-")
+                left = max(0.1, end - anyio.current_time())
+                _check(package_verdict((await self._reach.adb.shell(words, stdin=_pieces(file), deadline=left)).both))
+            words = line("cmd", "package", "install-commit", session)
+            left = max(0.1, end - anyio.current_time())
+            _check(package_verdict((await self._reach.adb.shell(words, deadline=left)).both))
         except BaseException:
-            with anyio.move_on_after(5.0, shield=True):
+            with anyio.move_on_after(5.0, shield=True), suppress(AnydeviceError):
                 await self._reach.run("cmd", "package", "install-abandon", session, deadline=4.0)
             raise
 

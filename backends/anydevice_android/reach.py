@@ -106,6 +106,9 @@ class Reach:
             turned = screens.rotation(text)
             if turned is not None:
                 self.turned = turned
+            if self._screen is not None:
+                # Folded, or given another size or density meanwhile: points and what is off screen go by it.
+                self._screen = screens.current(text) or self._screen
             found = focusing.focus(text)
             if found is not None or anyio.current_time() >= end:
                 return found

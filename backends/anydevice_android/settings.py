@@ -8,8 +8,9 @@ from typing import Final
 
 from anydevice.driver import Acted, Setting, Settings
 from anydevice_adb import line
-from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
+from anydevice_schemas.errors import AnydeviceError, AppNotFound, InvalidArgument, Unsupported, UpstreamUnavailable
 
+from .packages import NAME, Packages
 from .reach import Reach
 
 ANIMATIONS: Final = ("window_animation_scale", "transition_animation_scale", "animator_duration_scale")
@@ -33,9 +34,10 @@ class AndroidSettings(Settings):
 
     lacking: frozenset[str] = frozenset()
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: Reach, undo: dict[str, Undo] | None = None) -> None:
+        """`undo` holds what is to be put back; it outlives a driver whose connection was lost."""
         self._reach = reach
-        self._undo: dict[str, Undo] = {}
+        self._undo: dict[str, Undo] = {} if undo is None else undo
 
     async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
         """See `Settings.read`.
@@ -68,7 +70,7 @@ class AndroidSettings(Settings):
         """See `Settings.orientation`: an app that insists on its own is not turned."""
         auto = await self._get("system", "accelerometer_rotation")
         turn = await self._get("system", "user_rotation")
-        self._undo.setdefault("orientation", lambda: self._turn(auto or "1", turn or "0"))
+        self._undo.setdefault("orientation", lambda: self._turn(auto, turn))
         if value == "auto":
             await self._put("system", "accelerometer_rotation", "1")
         else:
@@ -126,18 +128,31 @@ class AndroidSettings(Settings):
     async def text_size(self, value: str) -> Acted:
         """See `Settings.text_size`."""
         before = await self._get("system", "font_scale")
-        self._undo.setdefault("text_size", lambda: self._put("system", "font_scale", before or "1.0"))
+        self._undo.setdefault("text_size", lambda: self._put("system", "font_scale", before))
         await self._put("system", "font_scale", value)
         return Acted("settings")
 
     async def permission(self, value: str, *, app: str, name: str) -> Acted:
-        """See `Settings.permission`; `name` may leave out `android.permission.`."""
-        full = _full(name)
+        """See `Settings.permission`; `name` may leave out `android.permission.`.
+
+        Raises:
+            AppNotFound: The app can be none.
+            InvalidArgument: The permission can be none.
+        """
+        full = _named(app, name)
+        before = (await self._permission(app, full)).value or ("ask" if value == "grant" else None)
+        self._later(f"permission {app} {full}", before, lambda was: self._permit_again(was, app, full))
         verb = "grant" if value == "grant" else "revoke"
         await self._do("pm", verb, app, full)
         if value == "ask":
             await self._do("pm", "clear-permission-flags", app, full, "user-set", "user-fixed")
         return Acted("package-manager")
+
+    async def _permit_again(self, value: str, app: str, name: str) -> Acted:
+        """Puts a permission back, where its app is still there."""
+        if not await Packages(self._reach).installed(app):
+            return Acted("none")
+        return await self.permission(value, app=app, name=name)
 
     async def status_bar(self, value: str) -> Acted:
         """See `Settings.status_bar`."""
@@ -155,11 +170,21 @@ class AndroidSettings(Settings):
         return Acted("demo-mode")
 
     async def clean(self) -> None:
-        """Puts back everything that was changed here."""
-        while self._undo:
-            area, undo = next(reversed(self._undo.items()))
-            await undo()  # noted as a change itself, which changes nothing: the area has its entry already
-            del self._undo[area]
+        """Puts back everything that was changed here; what cannot be is kept for the next time.
+
+        Raises:
+            AnydeviceError: The first that could not be put back; the others were.
+        """
+        wrong: AnydeviceError | None = None
+        for area, undo in reversed([*self._undo.items()]):
+            try:
+                await undo()  # noted as a change itself, which changes nothing: the area has its entry already
+            except AnydeviceError as error:
+                wrong = wrong or error
+            else:
+                del self._undo[area]
+        if wrong is not None:
+            raise wrong
 
     # --- reading ---
 
@@ -205,8 +230,9 @@ class AndroidSettings(Settings):
         return Setting("demo" if await self._get("global", "sysui_demo_allowed") == "1" else "live", ("demo", "live"))
 
     async def _permission(self, app: str, name: str) -> Setting:
+        full = _named(app, name)
         text = (await self._reach.run("dumpsys", "package", app, deadline=20.0)).text
-        found = re.search(rf"{re.escape(_full(name))}: granted=(true|false)(?P<flags>[^\n]*)", text)
+        found = re.search(rf"^\s*{re.escape(full)}: granted=(true|false)(?P<flags>[^\n]*)", text, re.M)
         if found is None:
             return Setting(None, ("grant", "deny", "ask"))
         asked = found[1] == "false" and "USER_SET" not in found["flags"]
@@ -218,20 +244,24 @@ class AndroidSettings(Settings):
         if before is not None:
             self._undo.setdefault(area, lambda: put(before))
 
-    async def _turn(self, auto: str, turn: str) -> None:
+    async def _turn(self, auto: str | None, turn: str | None) -> None:
         await self._put("system", "accelerometer_rotation", auto)
         await self._put("system", "user_rotation", turn)
 
     async def _put_all(self, pairs: list[tuple[str, str | None]]) -> None:
         for name, value in pairs:
-            await self._put("global", name, value or "1")
+            await self._put("global", name, value)
 
     async def _get(self, space: str, key: str) -> str | None:
         said = (await self._reach.run("settings", "get", space, key)).text.strip()
         return None if said in ("null", "") else said
 
-    async def _put(self, space: str, key: str, value: str) -> None:
-        await self._do("settings", "put", space, key, value)
+    async def _put(self, space: str, key: str, value: str | None) -> None:
+        """Sets one; None: it was never set, and is so again."""
+        if value is None:
+            await self._do("settings", "delete", space, key)
+        else:
+            await self._do("settings", "put", space, key, value)
 
     async def _do(self, *words: str) -> None:
         done = await self._reach.adb.shell(line(*words), deadline=20.0)
@@ -257,5 +287,18 @@ def _by_network(serial: str) -> bool:
     return "._adb-tls-connect._tcp" in serial or (bool(colon) and host not in ("127.0.0.1", "localhost", "::1"))
 
 
-def _full(name: str) -> str:
-    return name if "." in name else f"android.permission.{name}"
+def _named(app: str, name: str) -> str:
+    """A permission's whole name; what could be an option of `pm` is no app and no permission.
+
+    Raises:
+        AppNotFound, InvalidArgument: So it is.
+    """
+    if not NAME.fullmatch(app):
+        raise AppNotFound(
+            "No such app is installed.", hint="Call apps to see what is installed.", nearest_matches=[], app=app
+        )
+    if not NAME.fullmatch(name):
+        raise InvalidArgument(
+            "This is no permission of Android.", param="name", expected="a name such as CAMERA or READ_CONTACTS"
+        )
+    return name if "." in name else f"android.permission.{name.upper()}"

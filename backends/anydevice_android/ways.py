@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import anyio
+import structlog
 
 from anydevice.driver import Acted, AppEvent, Links, Navigation, OpenRequest, Remote
 from anydevice_schemas import Tree
+from anydevice_schemas.errors import DeviceNotReady, UpstreamUnavailable
 
 from . import codes
-from .apps import AndroidApps
+from .apps import AndroidApps, location
 from .guarding import Guard, refuse
 from .reach import Reach
 from .touch import refuse_denied
+
+log = structlog.get_logger("anydevice.android")
 
 ARRIVAL = 3.0
 """Seconds the home screen may take to come up."""
@@ -40,21 +44,36 @@ class AndroidNavigation(Navigation):
         self._reach, self._guard = reach, guard
 
     async def back(self) -> Acted:
-        """See `Navigation.back`: seen by the screen before and after.
+        """See `Navigation.back`: seen by the screen before and after; where Android gives no tree, by the app in front.
 
         Raises:
             DialogOpen: A dialog has to be answered first.
         """
-        before = await self._guard.tree()
-        refuse(before)
+        before = await self._look()
+        focus = await self._reach.focus()
+        if before is not None:
+            refuse(before)
         await press(self._reach, codes.BACK)
         with anyio.move_on_after(ARRIVAL):
             while True:
-                after = await self._guard.tree()
-                if after.location != before.location or diff(before, after):
-                    return Acted("back", verified=True, data={"location": after.location})
+                after = await self._look() if before is not None else None
+                if before is not None and after is not None:
+                    if after.location != before.location or diff(before, after):
+                        return Acted("back", verified=True, data={"location": after.location})
+                else:
+                    now = await self._reach.focus()
+                    if now is not None and now != focus:
+                        return Acted("back", verified=True, data={"location": location(now)})
                 await anyio.sleep(STEP)
-        return Acted("back", verified=False)
+        return Acted("back", verified=False if before is not None else None)
+
+    async def _look(self) -> Tree | None:
+        """The screen; None where it cannot be read, which must not keep anybody from leaving it."""
+        try:
+            return await self._guard.tree()
+        except (DeviceNotReady, UpstreamUnavailable) as error:
+            log.info("back_without_a_tree", error=error.code)
+            return None
 
     async def home(self) -> Acted:
         """See `Navigation.home`."""

@@ -9,7 +9,7 @@ from anydevice.driver import Backend, Check, Driver, Environment, HostServices
 from anydevice_schemas import Device
 from anydevice_schemas.errors import ToolMissing
 
-INSTALL = "pip install 'anydevice[linux]'"
+INSTALL = "pip install 'anydevice[linux]' && anydevice stop"  # what is installed is seen by the next daemon
 LIBRARIES = {"dbus_fast": "dbus-fast", "Xlib": "python-xlib", "mss": "mss", "PIL": "pillow", "xdg": "pyxdg"}
 """Distribution of each module that may be missing."""
 

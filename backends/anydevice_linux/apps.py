@@ -271,7 +271,8 @@ def _signal(pid: int, number: signal.Signals) -> None:
 def _asks(kind: str, text: str, buttons: Sequence[str]) -> DialogOpen:
     return DialogOpen(
         "The app asks something before it closes.",
-        hint="Answer it with alert (accept or dismiss), or call close with force: unsaved work is lost then.",
+        hint="Answer it with alert (accept or dismiss), after window with action raise where another app is in front; "
+        "or call close with force: unsaved work is lost then.",
         kind=kind,
         text=text,
         buttons=list(buttons),

@@ -81,21 +81,24 @@ async def act(live: Live, work: Callable[[], Awaitable[Acted]]) -> Acted:
         acted = await work()
     except AppCrashed:
         acted = Acted("accessibility")
-    more = await _happened(live, {window.id for window in before}, pid, tops)
+    more, settled = await _happened(live, {window.id for window in before}, pid, tops)
     if pid is not None and started is not None and pids.started(pid) != started:
         more = [Happening("closed", {"pid": pid})]
     if not more:
-        return acted
+        return replace(acted, settled=settled)
     kinds = {one.kind for one in acted.happenings}
     return replace(acted, happenings=(*acted.happenings, *(one for one in more if one.kind not in kinds)))
 
 
-async def _happened(live: Live, before: set[int], pid: int | None, tops: set[str] | None) -> list[Happening]:
+async def _happened(
+    live: Live, before: set[int], pid: int | None, tops: set[str] | None
+) -> tuple[list[Happening], bool]:
+    """What an action made happen, and whether the app itself has answered that it is through with it."""
     now = await _tops(live, pid, pings=PINGS)
     if tops is not None and now is not None:
         # The app itself says what it has made; what it has not made needs no waiting for.
         if not await _asking(live, pid, now - tops):
-            return []
+            return [], True
         end = anyio.current_time() + COMING
     else:
         end = anyio.current_time() + UNTOLD
@@ -105,14 +108,14 @@ async def _happened(live: Live, before: set[int], pid: int | None, tops: set[str
             try:
                 dialog = await live.access.alerts.get() if live.access is not None else None
             except AnydeviceError:
-                return []  # it is told to the next command
+                return [], False  # it is told to the next command
             if dialog is not None and dialog.kind != ASKING:
-                return []
+                return [], False
             if dialog is not None:
                 told = {"dialog": dialog.kind, "text": dialog.text, "buttons": list(dialog.buttons)}
-                return [Happening("dialog", told)]
+                return [Happening("dialog", told)], False
         await anyio.sleep(STEP)
-    return []
+    return [], False
 
 
 async def _tops(live: Live, pid: int | None, *, pings: int) -> set[str] | None:

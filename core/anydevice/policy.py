@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +13,16 @@ from anydevice_schemas import Caller, Command, Confirm, Device
 from anydevice_schemas.errors import ConfirmationInvalid, ConfirmationRequired, Refused
 
 from .clock import Clock
-from .journal import digest
+from .journal import digest, redacted
+from .text import quoted, visible
 
 Profile = Literal["read-only", "standard", "full"]
 _RANK = {"read-only": 0, "standard": 1, "full": 2}
 
 TOKEN_SECONDS = 300.0
 """How long a confirmation token can be approved and used."""
+WHAT_MOST = 500
+"""Characters of a call that a person is shown."""
 
 
 def applies(when: Mapping[str, list[str]], arguments: Mapping[str, Any]) -> bool:
@@ -44,6 +48,7 @@ class _Token:
     principal: str
     command: str
     why: str
+    what: str
     approved: bool
 
 
@@ -88,32 +93,35 @@ class Policy:
             raise Refused(
                 f"{command.name} needs the profile {command.profile}.",
                 reason=f"the server runs with profile {self.profile}",
-                alternative=f"A person restarts the server with profile {command.profile}.",
+                alternative=_higher(command.profile),
             )
         rule = self._rule(command, arguments, device)
         if rule is None:
             return None
         binding = self._binding(command, arguments, caller, device)
         if token is None:
-            raise self._ask(command, rule, caller, binding)
+            raise self._ask(command, rule, caller, binding, _what(arguments, device))
         self._spend(token, binding)
         return "confirmed by the caller itself (server runs with confirm=caller)" if self.confirm == "caller" else None
 
     def approve(self, token: str) -> dict[str, str]:
         """A person says yes to a token (from elicitation, the CLI or a page; never from MCP arguments).
 
+        Returns:
+            `command`, `why`, and `what`: with which arguments, on which device.
+
         Raises:
             ConfirmationInvalid: There is no such token, or it ran out.
         """
         found = self._live(token)
         found.approved = True
-        return {"command": found.command, "why": found.why}
+        return {"command": found.command, "why": found.why, "what": found.what}
 
     def pending(self) -> list[dict[str, Any]]:
         """Tokens that wait for a person, newest last, without the tokens themselves being usable yet."""
         self._sweep()
         return [
-            {"token": token, "command": t.command, "why": t.why, "principal": t.principal}
+            {"token": token, "command": t.command, "why": t.why, "what": t.what, "principal": t.principal}
             for token, t in self._tokens.items()
             if not t.approved
         ]
@@ -123,7 +131,7 @@ class Policy:
             raise Refused(
                 f"{command.name} changes something and the server is read-only.",
                 reason="the server runs with profile read-only",
-                alternative="A person restarts the server with profile standard.",
+                alternative=_higher("standard"),
             )
         if "act" not in caller.scopes and "admin" not in caller.scopes:
             raise Refused(
@@ -150,7 +158,7 @@ class Policy:
             }
         )
 
-    def _ask(self, command: Command, rule: Confirm, caller: Caller, binding: str) -> ConfirmationRequired:
+    def _ask(self, command: Command, rule: Confirm, caller: Caller, binding: str, what: str) -> ConfirmationRequired:
         self._sweep()
         token = secrets.token_urlsafe(18)
         by_caller = self.confirm == "caller"
@@ -160,6 +168,7 @@ class Policy:
             caller.principal,
             command.name,
             rule.because,
+            what,
             by_caller,
         )
         hint = (
@@ -203,3 +212,19 @@ class Policy:
         now = self.clock.monotonic()
         for token in [token for token, found in self._tokens.items() if found.expires <= now]:
             del self._tokens[token]
+
+
+def _higher(profile: str) -> str:
+    """How a person lets more be done."""
+    return f'A person puts profile = "{profile}" under [policy] in config.toml of the home folder; anydevice stop.'
+
+
+def _what(arguments: Mapping[str, Any], device: Device | None) -> str:
+    """A call as a person is shown it, on one line: its arguments, typed text left out, and its device."""
+    words = [
+        f"{name}={quoted(value, WHAT_MOST) if isinstance(value, str) else visible(json.dumps(value))}"
+        for name, value in redacted(arguments).items()
+    ]
+    text = " ".join(words)
+    text = text if len(text) <= WHAT_MOST else text[:WHAT_MOST] + "…"
+    return text if device is None else f"{text} on {device.key}".strip()

@@ -32,7 +32,7 @@ _BARE = "devices|doctor|session|capabilities|snapshot|appstate|open|lease (?:acq
 _CALL = re.compile(rf"(?:\b(?:[Cc]all|from|or|with)|:) ({_BARE})\b(?! with (?!timeoutMs)| in another)")
 _BOOT = re.compile(r"\b[Cc]all boot with (.*?), then")
 _GIVEN = re.compile(r"\b([a-z]+(?:[A-Z][a-z]+)*)=(\"(?:[^\"\\]|\\.)*\"|[^\s,;]*[^\s,;.])")
-_RUN = re.compile(r"\brun: (anydevice .+)$")
+_RUN = re.compile(r"\b[Rr]un: (anydevice .+?)(?: ; .*)?$")
 _AGAIN = re.compile(r"\b(?:repeat the call|ask again|then repeat)\b", re.IGNORECASE)
 
 
@@ -75,6 +75,8 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
     conflicts, device = details.get("conflicts") or (), wire.get("device")
     if said := _RUN.search(hint):
         yield _line("mark", device, "good") if code == "device_unhealthy" and device else said[1]
+        if code == "confirmation_required" and details.get("token"):
+            yield _again(asked, confirmToken=details["token"])
     elif code == "quota_exceeded":
         yield _line("status")
     elif code == "selector_conflict" and conflicts and all("session" in c and "device" in c for c in conflicts):
@@ -102,7 +104,7 @@ def _call(called: str, waiting: bool, asked: _Asked, device: str | None) -> str:
         if (asked.name, asked.arguments.get("action")) == ("lease", "acquire"):
             return _again(asked, **more)
         return _typed(called, _which(asked, device) | more)
-    which = _which(asked, device) if called in ("open", "snapshot", "appstate") else {}
+    which = _which(asked, device) if called in ("open", "snapshot", "appstate", "capabilities") else {}
     if called == "open" and "leaseId" in asked.arguments and not which:
         return _typed("devices", {})  # nothing but the lease said which device
     return _typed(called, which)

@@ -123,7 +123,8 @@ def approve(token: str, as_json: bool) -> int:
     """Approves TOKEN of a confirmation_required answer; the call is then repeated with it."""
     with remote.connect_host() as client:
         data = client.host.approve(token)
-    output.result("approve", data, f"approved: {data['command']} {data['why']}", as_json=as_json)
+    said = f"approved: {data['command']} {data['why']}: {data['what']}"
+    output.result("approve", data, said, as_json=as_json)
     return 0
 
 

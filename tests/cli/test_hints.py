@@ -86,6 +86,18 @@ def test_the_sentence_names_options_as_they_are_typed(hint: str, said: str) -> N
             "device_unhealthy", "Have a person look at it and run: anydevice mark a:x y good", "a:x y",
             ("press", {}), ["mark 'a:x y' good"],
         ),
+        (
+            "host_unreachable", "Run: anydevice stop ; then repeat the call, which starts another.", None,
+            ("press", {}), ["stop"],
+        ),
+        (
+            "unsupported", "Call capabilities for what this device can do.", "a:1", ("tabs", {}),
+            ["capabilities --device a:1"],
+        ),
+        (
+            "confirmation_required", "Have a person run: anydevice approve ab ; then repeat with confirmToken.",
+            "a:1", ("trash", {"path": "x y"}), ["approve ab"],
+        ),
         ("internal", "Report the incident id.", None, ("press", {}), []),
     ],
 )  # fmt: skip
@@ -173,6 +185,13 @@ def test_who_acquires_what_is_held_waits_and_keeps_his_place(shell: Shell) -> No
     assert lines_of(shell(again, "there", code=3), "lease_held") == [again]
     shell("anydevice lease release")
     assert "fake:fake-1 is yours" in shell(wait, "there").stdout
+
+
+@pytest.mark.daemon
+def test_what_a_person_has_to_approve_is_two_lines_to_paste(shell: Shell) -> None:
+    approve, again = lines_of(shell("anydevice vendor-wipe --device fake-1", code=5), "confirmation_required")
+    shell(approve)
+    assert shell(again).stdout.startswith("vendor-wipe · on Fake phone 1")
 
 
 @pytest.mark.daemon

@@ -46,6 +46,17 @@ def test_a_token_works_once_after_a_person_approved_it() -> None:
         policy.permit(ERASE, {"deep": True}, ME, SIMULATOR, token)
 
 
+def test_a_person_is_shown_what_is_approved_on_one_line_and_without_secrets() -> None:
+    policy = Policy(FakeClock())
+    token = asked(policy, path="thesis.doc\n\x1b[2Kharmless.txt", text="my password")
+    (shown,) = policy.pending()
+    assert policy.approve(token)["what"] == shown["what"]
+    assert "thesis.doc" in shown["what"] and shown["what"].endswith("on b:s1") and shown["what"].isprintable()
+    assert "my password" not in shown["what"]
+    long = policy.approve(asked(policy, path="x" * 5000))["what"]
+    assert len(long) < 600 and long.endswith("on b:s1")
+
+
 @pytest.mark.parametrize("change", ["arguments", "device", "principal", "command"])
 def test_a_token_is_bound_to_its_call(change: str) -> None:
     policy = Policy(FakeClock())

@@ -463,6 +463,6 @@ anyio.run(main)
 async def test_without_its_libraries_the_backend_says_how_to_get_them() -> None:
     done = await processes.run([sys.executable, "-c", WITHOUT], deadline=20)
     assert done.text.splitlines() == [
-        "unavailable|The library dbus-fast is not installed.|pip install 'anydevice[linux]'",
+        "unavailable|The library dbus-fast is not installed.|pip install 'anydevice[linux]' && anydevice stop",
         "tool_missing",
     ]

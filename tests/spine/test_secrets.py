@@ -108,4 +108,4 @@ def test_a_password_is_in_no_answer_and_no_text_is_in_any_file(
     assert secret.in_files(module_home.path, without="/profile/") == []
     door.do("shutdown", device=DEVICE)
     assert secret.in_files(module_home.path) == []
-    assert secret.in_text(module_home.json("logs", "--lines", "10000")["data"]["lines"].__str__()) == []
+    assert secret.in_text(module_home.json("daemon-log", "--lines", "10000")["data"]["lines"].__str__()) == []

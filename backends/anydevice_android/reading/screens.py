@@ -14,6 +14,10 @@ _ROTATION = re.compile(
     r"\b(?:mCurrentOrientation|mRotation|mCurrentRotation|SurfaceOrientation|orientation|rotation)"
     r"[=:]\s*(?:ROTATION_)?(?P<n>\d+)"
 )
+_CURRENT = re.compile(
+    r"\binit=(?P<iw>\d+)x(?P<ih>\d+) (?P<idpi>\d+)dpi(?: base=(?P<bw>\d+)x(?P<bh>\d+)(?: (?P<bdpi>\d+)dpi)?)?"
+    r"(?: [a-z]+=\S+)*? cur=\d+x\d+"
+)
 BASE = 160
 """Dots per inch at which one point is one pixel."""
 
@@ -42,6 +46,15 @@ def density(text: str) -> int | None:
     """Dots per inch as `wm density` says."""
     found = {match["which"]: int(match["dpi"]) for match in _DENSITY.finditer(text)}
     return found.get("Override") or found.get("Physical")
+
+
+def current(text: str) -> ScreenSize | None:
+    """The first display of `dumpsys window displays` as it is measured now, overrides and all; None where not told."""
+    found = _CURRENT.search(text)
+    if found is None:
+        return None
+    sides = (found["bw"] or found["iw"], found["bh"] or found["ih"])
+    return ScreenSize(int(sides[0]), int(sides[1]), int(found["bdpi"] or found["idpi"]))
 
 
 def rotation(text: str) -> int | None:

@@ -11,6 +11,8 @@ _CODE = re.compile(r"\b(?P<code>(?:INSTALL|DELETE)_[A-Z_0-9]+)\b")
 _ERROR = re.compile(r"^(?:Error|cmd|Exception|java\.[\w.]+|Security exception)\b.*$", re.M)
 _ACTIVITY = re.compile(r"^Activity: (?P<app>[\w.]+)/(?P<activity>[\w.$]+)\s*$", re.M)
 _TOTAL = re.compile(r"^TotalTime: (?P<ms>\d+)\s*$", re.M)
+_ECHO = re.compile(r"^Starting: Intent \{.*$", re.M)
+_INTENT = re.compile(r"\bIntent \{ .*? \}(?=$|[\s,.;)])", re.M)
 _STATE = re.compile(r"^LaunchState: (?P<state>[A-Z]+)", re.M)
 
 
@@ -41,6 +43,9 @@ class Started:
 def started(text: str) -> Started:
     """The verdict on the output (both of them, together) of `am start -W`."""
     said = text.strip()[-2000:]
+    # `am` repeats the intent, address and all: words of the caller, which are no verdict.
+    begun = _ECHO.search(text) is not None
+    text = _INTENT.sub("Intent", _ECHO.sub("", text))
     found, total = _ACTIVITY.search(text), _TOTAL.search(text)
     app, activity = (found["app"], found["activity"]) if found else ("", "")
     if activity.startswith("."):
@@ -58,7 +63,7 @@ def started(text: str) -> Started:
         return Started("front", app, activity, ms, said)
     if _ERROR.search(text):
         return Started("failed", said=said)
-    if re.search(r"^Status: ok", text, re.M) or ("Starting: Intent" in text and "Error" not in text):
+    if re.search(r"^Status: ok", text, re.M) or (begun and "Error" not in text):
         return Started("started", app, activity, ms, said)
     return Started("failed", said=said)
 

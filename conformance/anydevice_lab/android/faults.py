@@ -43,6 +43,8 @@ KNOWN = {
     "install": "an install ends with `text`",
     "push": "a push ends with `text`",
     "pull_cut": "a pull ends in the middle",
+    "u2_hang": "the automation server never answers a method that matches",
+    "u2_cut": "the automation server does what a method that matches asks, and closes the connection unanswered",
     "ime_unseen": "the keyboard counts as shown and is not drawn",
     "input_ignored": "input does nothing and reports success",
     "text_lost": "input text loses every second character",

@@ -125,6 +125,10 @@ class _Session:
                     handle.write(data)
                 elif stat.S_ISLNK(mode):
                     link += data
+        except BaseException:
+            if handle is not None:
+                target.unlink(missing_ok=True)  # as adbd does with what did not come whole
+            raise
         finally:
             if handle is not None:
                 handle.close()

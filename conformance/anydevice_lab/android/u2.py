@@ -112,9 +112,14 @@ class Server:
         self.device.journal.add("rpc", method=name)
         if method is None:
             return answer | {"error": {"code": -32601, "message": "method not found", "data": None}}
+        if self.device.faults.active("u2_hang", name) is not None:
+            await anyio.sleep_forever()
         values = list(params.values()) if isinstance(params, dict) else params
         try:
-            return answer | {"result": await method(self, *values)}
+            done = await method(self, *values)
+            if self.device.faults.active("u2_cut", name) is not None:
+                raise StreamClosed
+            return answer | {"result": done}
         except RpcError as error:
             return answer | {"error": {"code": -32001, "message": str(error), "data": "at com.wetest.uia2.stub"}}
         except (TypeError, ValueError, IndexError) as error:

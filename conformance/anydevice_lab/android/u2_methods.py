@@ -139,8 +139,9 @@ async def obj_infos(server: Server, selector: dict[str, Any]) -> list[dict[str, 
 
 
 async def get_text(server: Server, selector: dict[str, Any]) -> str:
-    """The text of an element."""
-    return only(server, selector)[1].text
+    """The text of an element; of an empty field its hint, which is what a text field tells accessibility."""
+    node = only(server, selector)[1]
+    return node.text or (node.hint if "EditText" in node.cls else "")
 
 
 async def clear_text(server: Server, selector: dict[str, Any]) -> None:

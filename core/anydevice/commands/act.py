@@ -152,6 +152,8 @@ async def _toggled(ctx: Context, target: Aim, acted: Acted) -> bool:
     after = await _state_now(ctx, node)
     if after is None or after.states & _TOGGLE_STATES == before:
         return False
+    if acted.settled:
+        return True
     # A page that does not accept the change takes it back a moment later.
     await ctx.pause(REST)
     after = await _state_now(ctx, node)

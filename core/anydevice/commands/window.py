@@ -163,7 +163,7 @@ async def _close(ctx: Context, meant: Window) -> Outcome:
     if not gone and asked is not None:
         raise DialogOpen(
             "The window asks something before it closes.",
-            hint="Call alert to read it, then answer it with alert and action accept or dismiss.",
+            hint="Call alert with action accept or dismiss; where it finds none, call window with action raise first.",
             kind=str(asked.data.get("dialog", "dialog")),
             text=str(asked.data.get("text", "")),
             buttons=list(asked.data.get("buttons", ())),

@@ -102,12 +102,15 @@ class Acted:
         happenings: What the driver saw, in order.
         verified: True or False only where the driver itself read the effect back; None where nobody can know.
         data: More facts of the operation (an app's pid, the final URL).
+        settled: The app itself has answered after it: it has taken the input and done what it does with it at once.
+            What is seen then needs no waiting for a change of mind.
     """
 
     method: str
     happenings: Sequence[Happening] = ()
     verified: bool | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    settled: bool = False
 
 
 @dataclass(slots=True, frozen=True)

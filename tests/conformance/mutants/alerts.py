@@ -13,10 +13,27 @@ from anydevice_schemas.errors import DialogOpen
 
 from . import Mutant
 
+LOOKS = 2
+"""How often core looks at the screen after an action, before it answers."""
+
 
 def says_nothing_of_it(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An action that opens a dialog reports no happening."""
-    monkeypatch.setattr(driver.FakeDriver, "after", lambda self, method, **data: Acted(method, (), data=data))
+    """An action that opens a dialog tells nothing, and the screen is read behind it until the answer is given."""
+    original = driver.FakeDriver.enter
+    behind: dict[int, int] = {}
+
+    def after(self: Any, method: str, **data: Any) -> Acted:
+        behind[id(self)] = LOOKS
+        return Acted(method, (), data=data)
+
+    async def enter(self: Any, operation: str, *, page: bool = True) -> bool:
+        if operation == "screen.tree" and behind.get(id(self), 0) > 0:
+            behind[id(self)] -= 1
+            page = False
+        return await original(self, operation, page=page)
+
+    monkeypatch.setattr(driver.FakeDriver, "after", after)
+    monkeypatch.setattr(driver.FakeDriver, "enter", enter)
 
 
 def reads_behind_it(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from anydevice.testing.screen import FakeScreen
@@ -304,7 +305,7 @@ async def _grant(call: Invocation, verb: str, rest: list[str]) -> int:
             f"java.lang.IllegalArgumentException: Unknown package: {name}\n"
         )
         return 255
-    if not rest[1].startswith("android.permission."):
+    if re.fullmatch(r"android\.permission\.[A-Z_0-9]+", rest[1]) is None:
         await call.err(
             f"\nException occurred while executing '{verb}':\njava.lang.IllegalArgumentException: Unknown permission: "
             f"{rest[1]}\n"
