@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export VENV PYTHON
 
-.PHONY: help demo test check bench soak conformance schemas docs setup clean
+.PHONY: help demo test check bench bench-peers soak conformance schemas docs setup clean
 
 help:
 	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
@@ -14,6 +14,7 @@ help:
 	@echo "make conformance BACKEND=web   judge a backend as a vendor would; leaves out/conformance/index.html"
 	@echo "                 BACKEND=android CONFORMANCE_ARGS=--lab: on simulated devices behind the real adb server"
 	@echo "make bench     measure against a bare SDK server in the same run"
+	@echo "make bench-peers   the same tasks by agent-device (from npm) and by ours, on one lab device"
 	@echo "make soak      prove ownership under fire (about 10 minutes); rewrites its section of docs/verified.md"
 	@echo "make schemas   export the JSON Schemas and the generated reference"
 
@@ -37,6 +38,9 @@ check: setup
 
 bench: setup
 	@$(BIN)/python bench/run.py
+
+bench-peers: setup
+	@$(BIN)/python bench/peers.py
 
 soak: setup
 	@$(BIN)/python -m soak --write docs/verified.md $(SOAK_ARGS)
