@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -255,6 +256,9 @@ async def serve(
                 daemon = Daemon(router, place, idle=limit, detached=logfile is not None)
                 # Written before anybody hears its digest, so that a client's own copy is never needed.
                 await anyio.to_thread.run_sync(daemon.published.write)
+                # What was imported stays; looking through it at each collection is what a large tree would pay for.
+                gc.collect()
+                gc.freeze()
                 place.say("ready")
                 log.info("ready", pid=os.getpid(), version=anydevice.__version__, socket=path)
                 if heritage is not None:
