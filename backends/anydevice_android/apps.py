@@ -16,6 +16,7 @@ from anydevice_schemas.errors import (
     AppCrashed,
     AppNotFound,
     CallTimeout,
+    DeviceNotReady,
     InvalidArgument,
     PermissionMissing,
     UpstreamUnavailable,
@@ -33,8 +34,8 @@ VIEW = "android.intent.action.VIEW"
 CLOSING = 5.0
 """Seconds an app may take to be gone once it was stopped."""
 STEP = 0.1
-CHOOSERS = ("com.android.intentresolver", "android")
-"""Packages whose window asks which app should take a link."""
+_CHOOSER = re.compile(r"\.intentresolver/|(?:Resolver|Chooser)Activity$")
+"""Windows that ask which app should take a link, whoever made the device."""
 _COMPONENT = re.compile(r"[A-Za-z][\w.]*/[\w.$]+")
 _NAME = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _MOST = 5000
@@ -81,6 +82,7 @@ class AndroidApps(Apps):
             ActionUnverified: Something else is in front.
             PermissionMissing: The activity is not for others.
             CallTimeout: It did not come up in time.
+            DeviceNotReady: It is behind the lock screen, or the screen is off.
         """
         component, app = "", request.app
         if app is not None and not _NAME.fullmatch(app.partition("/")[0]):
@@ -105,6 +107,7 @@ class AndroidApps(Apps):
             raise await self._refused(verdict, request)
         wanted = app or verdict.app
         focus = await self._in_front(wanted, end)
+        await self._shown(focus.app)
         self._opened = focus.app
         pids = await self._reach.pids(focus.app)
         self._pid = pids[0] if pids else None
@@ -171,9 +174,9 @@ class AndroidApps(Apps):
 
     async def state(self) -> Mapping[str, Any]:
         """See `Apps.state`."""
-        text = (await self._reach.adb.shell("dumpsys window displays")).text
+        text, policy = await self._reach.several(["dumpsys", "window", "displays"], ["dumpsys", "window", "policy"])
         focus = focusing.focus(text) or await self._reach.focus(wait=1.0)
-        found: dict[str, Any] = {"locked": focusing.locked(text)}
+        found: dict[str, Any] = {"locked": focusing.locked(text + policy)}
         if focus is None:
             return found | {"app": None}
         title = focus.activity.rpartition(".")[2]  # Android tells tools the name of the activity, not what it is headed
@@ -205,6 +208,13 @@ class AndroidApps(Apps):
             found = resolved(done.text)
             if found:
                 return found
+            if "not found" in done.both and done.status != 0:
+                raise AppNotFound(
+                    "This Android does not tell which activity of the app is to be opened.",
+                    hint=f"Name the activity: app={app}/.MainActivity, or whatever the app's is called.",
+                    nearest_matches=[],
+                    app=app,
+                )
         if await self._packages.installed(app):
             raise AppNotFound(
                 "The app has nothing that can be opened.",
@@ -245,6 +255,31 @@ class AndroidApps(Apps):
             "Android could not start it.", upstream="am start", enable_hint="See details.", said=verdict.said
         )
 
+    async def _shown(self, app: str) -> None:
+        """Refuses an app that nobody can see though it is the one in front.
+
+        Raises:
+            DeviceNotReady: The device is locked, or its screen is off.
+        """
+        displays, policy = await self._reach.several(["dumpsys", "window", "displays"], ["dumpsys", "window", "policy"])
+        text = displays + policy
+        if focusing.asleep(text):
+            raise DeviceNotReady(
+                "The app was started, and the screen is off.",
+                hint="Call key chord=wakeup, then open again.",
+                state="asleep",
+                fix="Turn the screen on.",
+                app=app,
+            )
+        if focusing.locked(text) and not focusing.in_input(displays, app):
+            raise DeviceNotReady(
+                "The app was started behind the lock screen.",
+                hint="Unlock the device, then call open again.",
+                state="locked",
+                fix="Unlock the device.",
+                app=app,
+            )
+
     async def _in_front(self, app: str, end: float) -> focusing.Focus:
         """Waits until an app is in front.
 
@@ -255,11 +290,15 @@ class AndroidApps(Apps):
         gone = 0
         while True:
             focus = await self._reach.focus()
-            if focus is not None and (focus.app == app or not app or (focus.app in CHOOSERS and focus.activity)):
-                if focus.app in CHOOSERS and app and focus.app != app:
-                    raise ActionUnverified(
-                        "The device asks which app should open it.", expected=app, actual=focus.app, chooser=True
-                    )
+            if focus is not None and _CHOOSER.search(location(focus)):
+                raise ActionUnverified(
+                    "The device asks which app should open it.",
+                    hint="Call snapshot, then press the app that is meant; or repeat the call with app.",
+                    expected="an app",
+                    actual="a question",
+                    chooser=True,
+                )
+            if focus is not None and (focus.app == app or not app):
                 return focus
             gone = 0 if await self._reach.pids(app) else gone + 1
             if gone > 2:

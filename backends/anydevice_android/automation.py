@@ -35,6 +35,8 @@ TARGET: Final = "/data/local/tmp/anydevice-u2.jar"
 MAIN: Final = "com.wetest.uia2.Main"
 START = 15.0
 """Seconds the server may take to answer its first request."""
+DUMPING = 15.0
+"""Seconds a tree may take."""
 ENDING = 2.0
 """Seconds it may take to be gone."""
 IDLE = 60.0
@@ -139,7 +141,7 @@ class Automation:
 
     async def hierarchy(self) -> str:
         """The tree as XML."""
-        text = await self.ask("dumpWindowHierarchy", False, 50, deadline=15.0)
+        text = await self.ask("dumpWindowHierarchy", False, 50, deadline=DUMPING)
         return str(text or "")
 
     async def aclose(self) -> None:
@@ -171,6 +173,7 @@ class Automation:
             with anyio.CancelScope(shield=True):
                 self._drop_pipe()
                 await kept.aclose()
+                await self._free()
             self._kept = None
             raise
         self._used = anyio.current_time()

@@ -105,7 +105,7 @@ class AndroidClipboard(Clipboard):
                 fix="Type or paste into a field instead.",
                 said=(wrong.replace(words[-1], "…") if words[0] == "set" and words[-1] else wrong)[-500:],
             )
-        if _NOT_THERE.match(wrong.strip()) or said.strip() == ABSENT[0] + ".":
+        if done.status == 127 or _NOT_THERE.match(wrong.strip()) or said.strip() == ABSENT[0] + ".":
             raise _absent(
                 f"clipboard.{'read' if words[0] == 'get' else 'write_text'}", "this Android's shell has no clipboard"
             )

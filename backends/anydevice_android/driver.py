@@ -84,7 +84,13 @@ class AndroidDriver(Driver):
         """
         wanted = self.device.facts.get("hardwareSerial")
         # Asked each time: another device may have come up under the same address.
-        told = (await self._reach.run("getprop", "ro.serialno", deadline=5.0)).text.strip()
+        try:
+            told = (await self._reach.run("getprop", "ro.serialno", deadline=5.0)).text.strip()
+        except DeviceOffline:
+            ended = self.power.ended if hasattr(self, "power") else None
+            if ended is None:
+                raise
+            return ended  # it was asked before it was ended, and can say nothing any more
         if wanted and told and wanted != told:
             raise DeviceOffline(
                 "Another device answers under this serial now.", state="offline", fix="Call devices, then choose again."

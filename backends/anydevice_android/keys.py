@@ -29,6 +29,11 @@ GONE = 3.0
 """Seconds a keyboard may take to go away."""
 STEP = 0.1
 SELECT_ALL = ([codes.MODIFIERS["ctrl"]], codes.KEYS["a"])
+CLEARING = (codes.KEYS["backspace"], codes.KEYS["delete"])
+AT_ONCE = 100
+"""Keys of one `input keyevent`."""
+MASKED = 128
+"""Characters that are deleted of a field that does not tell what it holds."""
 _TYPED = re.compile(r"[\x20-\x7e]")
 
 
@@ -49,6 +54,7 @@ class AndroidKeys(Keys):
     def __init__(self, reach: Reach, guard: Guard, writer: Writer | None = None) -> None:
         self._reach, self._guard, self._writer = reach, guard, writer
         self._selected = False  # all of the focused field, by the last key
+        self._marked = 0  # characters of it that the next text replaces, where Android cannot select them
 
     async def press(self, chord: str) -> Acted:
         """See `Keys.press`.
@@ -58,6 +64,12 @@ class AndroidKeys(Keys):
             Unsupported: The device is too old for chords.
         """
         held, key = codes.chord(chord)
+        if (held, key) == SELECT_ALL and 0 < self._reach.sdk < COMBINATION_SINCE:
+            return await self._mark_all()
+        if self._marked and key in CLEARING:
+            await self._clear()
+            return Acted("keys")
+        self._marked = 0
         if held and 0 < self._reach.sdk < COMBINATION_SINCE:
             raise Unsupported(
                 "This Android cannot press several keys at once.",
@@ -83,7 +95,7 @@ class AndroidKeys(Keys):
         if strange:
             held = await self._writer.write(text, replace=self._selected) if self._writer is not None else None
             if held is not None:
-                self._selected = False
+                self._selected, self._marked = False, 0
                 # A secure field gives dots back whatever it holds.
                 return Acted("accessibility", verified=True if held else None)
             raise InvalidArgument(
@@ -93,6 +105,7 @@ class AndroidKeys(Keys):
                 characters=sorted({f"U+{ord(ch):04X}" for ch in strange})[:20],
             )
         self._selected = False
+        await self._clear()
         for piece in _pieces(text, 1 if delay else PIECE):
             if piece in ("\n", "\t"):
                 await self._input("keyevent", codes.ENTER if piece == "\n" else codes.KEYS["tab"])
@@ -132,6 +145,30 @@ class AndroidKeys(Keys):
         refuse(tree)
         found = [node for node in tree.nodes if "focused" in node.states]
         return next((node for node in found if "editable" in node.states), found[-1] if found else None)
+
+    async def _mark_all(self) -> Acted:
+        """Selecting all where no chord can be pressed: what comes next replaces it, as far as that is text.
+
+        Raises:
+            Unsupported: No field has the focus, so there is nothing that could be replaced.
+        """
+        field = await self.focused()
+        if field is None or "editable" not in field.states:
+            raise Unsupported(
+                "This Android cannot press several keys at once, and no field has the focus.",
+                operation="keys.press",
+                alternatives=["keys.type_text"],
+                reason=f"input keycombination needs API level {COMBINATION_SINCE}",
+            )
+        self._selected, self._marked = True, len(field.value) if field.value is not None else MASKED
+        return Acted("keys", data={"selected": "when text follows"})
+
+    async def _clear(self) -> None:
+        """Deletes what was marked: both ways from where the caret is, which in a field of several lines is anywhere."""
+        marked, self._marked, self._selected = self._marked, 0, False
+        keys = [codes.KEYS["backspace"]] * marked + [codes.KEYS["delete"]] * marked
+        for at in range(0, len(keys), AT_ONCE):
+            await self._input("keyevent", *keys[at : at + AT_ONCE])
 
     async def _text(self, piece: str) -> None:
         # `input text` takes %s for a space, and has no way to say a percent sign and an s one after the other.

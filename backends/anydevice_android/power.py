@@ -24,6 +24,8 @@ class EmulatorPower(Power):
     def __init__(self, server: AdbServer, serial: str, who: Callable[[], Awaitable[DeviceRef]]) -> None:
         """`who` asks the device who it is: afterwards it cannot be asked."""
         self._server, self._serial, self._who = server, serial, who
+        self.ended: DeviceRef | None = None
+        """Who it was that was ended here."""
 
     async def boot(self, *, headless: bool | None, deadline: float) -> Acted:
         """See `Power.boot`.
@@ -50,7 +52,7 @@ class EmulatorPower(Power):
             raise Unsupported(
                 "Only emulators of this machine can be shut down.", operation="power.shutdown", alternatives=[]
             )
-        await self._who()
+        who = await self._who()
         taken = await kill(self._server.host, int(port))
         if not await gone(self._server, self._serial, deadline=deadline if taken else 1.0):
             raise ActionUnverified(
@@ -59,6 +61,7 @@ class EmulatorPower(Power):
                 actual="listed" if taken else "its console did not take it",
                 hint=f"End it yourself: adb -s {self._serial} emu kill",
             )
+        self.ended = who
         return Acted("console", verified=True)
 
 

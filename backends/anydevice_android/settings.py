@@ -145,7 +145,8 @@ class AndroidSettings(Settings):
         verb = "grant" if value == "grant" else "revoke"
         await self._do("pm", verb, app, full)
         if value == "ask":
-            await self._do("pm", "clear-permission-flags", app, full, "user-set", "user-fixed")
+            # Older ones have no such word; there it stays denied, which is what reading it back says.
+            await self._reach.run("pm", "clear-permission-flags", app, full, "user-set", "user-fixed")
         return Acted("package-manager")
 
     async def _permit_again(self, value: str, app: str, name: str) -> Acted:

@@ -13,6 +13,7 @@ from . import codes
 from .apps import AndroidApps, location
 from .guarding import Guard, refuse
 from .reach import Reach
+from .reading.verdicts import resolved
 from .touch import refuse_denied
 
 log = structlog.get_logger("anydevice.android")
@@ -77,29 +78,42 @@ class AndroidNavigation(Navigation):
 
     async def home(self) -> Acted:
         """See `Navigation.home`."""
-        found = await self._reach.run(
-            "cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
-            "android.intent.category.HOME",
-        )  # fmt: skip
-        launcher = found.text.strip().rpartition("\n")[2].partition("/")[0]
+        launcher = await self._launcher()
+        before = await self._reach.focus()
         await press(self._reach, codes.HOME)
         with anyio.move_on_after(ARRIVAL):
             while True:
                 focus = await self._reach.focus()
-                if focus is not None and focus.app == launcher:
-                    return Acted("home", verified=True, data={"app": launcher})
+                # An old Android does not tell which one it is: it is then what came instead of what was there.
+                came = focus is not None and (focus.app == launcher if launcher else focus != before)
+                if focus is not None and came:
+                    return Acted("home", verified=True, data={"app": focus.app})
                 await anyio.sleep(STEP)
         return Acted("home", verified=False)
+
+    async def _launcher(self) -> str:
+        """Package of the home screen; empty where it is not told."""
+        found = await self._reach.run(
+            "cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
+            "android.intent.category.HOME",
+        )  # fmt: skip
+        return resolved(found.text).partition("/")[0]
 
     async def app_switcher(self) -> Acted:
         """See `Navigation.app_switcher`."""
         before = await self._reach.focus()
+        # The list of recent apps is the launcher's: from the home screen only what is shown tells it.
+        home = await self._look() if before is not None and before.app == await self._launcher() else None
         await press(self._reach, codes.SWITCHER)
         with anyio.move_on_after(ARRIVAL):
             while True:
                 focus = await self._reach.focus()
                 if focus is not None and focus != before:
                     return Acted("app-switcher", verified=True, data={"app": focus.app})
+                if focus is not None and home is not None:
+                    now = await self._look()
+                    if now is not None and diff(home, now):
+                        return Acted("app-switcher", verified=True, data={"app": focus.app})
                 await anyio.sleep(STEP)
         return Acted("app-switcher", verified=False)
 

@@ -215,7 +215,8 @@ def in_short(text: str) -> str:
     """The first clause of a summary; for lists of commands."""
     head = re.split(r"[.:;](?: |$)| \(", text, maxsplit=1)[0]
     if len(head) > 60:
-        head = head.partition(", ")[0]
+        clause = head.find(", ", 28)  # an earlier one separates verbs or things: "Reads, sets, adds or removes …"
+        head = head if clause < 0 else head[:clause]
     return head if len(head) <= 90 else head[: head.rfind(" ", 0, 90)] + " …"
 
 

@@ -15,6 +15,9 @@ Row = Mapping[str, Any]
 NARROWEST = 6
 """Characters a column of a table keeps, however narrow the terminal is."""
 
+_UNSAID = {"family", "accepted"}
+"""Details of an error that are for programs; what a command accepts is told by its --help, as it is typed."""
+
 
 def render(answer: Row, *, colour: bool) -> str:
     """An answer as text: a line that says who acted and whether it was seen, the data, what else must be known."""
@@ -62,7 +65,10 @@ def render_error(wire: Row, whole: Row | None, ways: Sequence[str] = (), *, colo
     if wire.get("hint"):
         lines.append(style(f"Hint: {clean(wire['hint'])}", fg="yellow"))
     lines.extend(f"    {clean(way)}" for way in ways)
-    details = {key: value for key, value in (wire.get("details") or {}).items() if key not in ("family",)}
+    details = {key: value for key, value in (wire.get("details") or {}).items() if key not in _UNSAID}
+    match details.get("errors"):
+        case [{**only}] if not only.get("nearest"):
+            del details["errors"]  # the message, param and expected say it
     lines.extend(f"  {line}" for line in _fields(details))
     lines.extend(_notes(whole or {}, style))
     if wire.get("retryable"):

@@ -189,9 +189,9 @@ def test_who_acquires_what_is_held_waits_and_keeps_his_place(shell: Shell) -> No
 
 @pytest.mark.daemon
 def test_what_a_person_has_to_approve_is_two_lines_to_paste(shell: Shell) -> None:
-    approve, again = lines_of(shell("anydevice vendor-wipe --device fake-1", code=5), "confirmation_required")
+    approve, again = lines_of(shell("anydevice vendor-wipe", code=5), "confirmation_required")
     shell(approve)
-    assert shell(again).stdout.startswith("vendor-wipe · on Fake phone 1")
+    assert "wiped: true" in shell(again).stdout
 
 
 @pytest.mark.daemon

@@ -145,4 +145,7 @@ def test_every_command_of_the_catalogue_becomes_one_of_the_command_line() -> Non
 def test_a_summary_in_short_is_its_first_clause() -> None:
     assert in_short("Presses one element: a button. Then more.") == "Presses one element"
     assert in_short("Reads it.") == "Reads it"
+    assert in_short("Waits until a text, element, app or window is there, until it is gone, or a while.") == (
+        "Waits until a text, element, app or window is there"
+    )
     assert len(in_short("word " * 60)) <= 92

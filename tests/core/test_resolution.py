@@ -451,6 +451,11 @@ def test_the_hint_for_a_device_that_is_down_works_as_printed() -> None:
     assert ask(one, other, serial="X", platform="android", boots=True).device == one
 
 
+def test_the_hint_for_a_device_that_is_out_of_reach_sends_to_what_its_backend_says() -> None:
+    row = device("linux", "display-1", state="offline", reason="No bus.", fix="Start a bus.")
+    assert refused(DeviceOffline, row, device="display-1").hint == "Do what details.fix says, then repeat the call."
+
+
 # --- commands that do not choose -------------------------------------------------------------------------
 
 

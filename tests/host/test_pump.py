@@ -191,3 +191,15 @@ def test_the_pump_imports_nothing_but_the_standard_library(daemon: Home) -> None
         [sys.executable, "-c", code], env=daemon.environ, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.strip() == "['anydevice', 'anydevice_cli']"
+
+
+def test_without_the_library_of_the_facade_one_is_told_what_to_install() -> None:
+    code = (
+        "import sys\nsys.modules['mcp'] = None\nsys.argv = ['anydevice', 'mcp']\n"
+        "import importlib.util as u\nfind = u.find_spec\n"
+        "u.find_spec = lambda name, package=None: None if name == 'mcp' else find(name, package)\n"
+        "from anydevice_cli import entry\nsys.exit(entry.main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "pip install 'anydevice[mcp]' && anydevice stop" in done.stderr and done.stderr.count("\n") == 1

@@ -19,6 +19,7 @@ _LINE = re.compile(
 _COMPONENT = re.compile(r"(?:^|[\s{])(?P<app>[A-Za-z][\w.]*)/(?P<activity>[\w.$]+)")
 _BARE = re.compile(r"\bu\d+ (?P<app>[A-Za-z]\w*(?:\.\w+)+)(?=[\s}]|$)")
 _LOCK = re.compile(r"mDreamingLockscreen=true|mShowingLockscreen=true|isKeyguardShowing=true|mKeyguardShowing=true")
+_SLEEP = re.compile(r"mWakefulness=(?:Asleep|Dozing)|interactiveState=INTERACTIVE_STATE_SLEEP|\bmAwake=false")
 _RANK = {"mCurrentFocus": 3, "topResumedActivity": 2, "mResumedActivity": 2, "ResumedActivity": 2, "mFocusedApp": 1}
 
 
@@ -58,6 +59,16 @@ def focus(text: str) -> Focus | None:
 def locked(text: str) -> bool:
     """Whether the lock screen is shown."""
     return _LOCK.search(text) is not None
+
+
+def asleep(text: str) -> bool:
+    """Whether the screen is off."""
+    return _SLEEP.search(text) is not None
+
+
+def in_input(text: str, app: str) -> bool:
+    """Whether a window of the app has the input itself, and not only an activity that may lie behind another window."""
+    return any(key == "mCurrentFocus" and told == app for key, told, _ in _told(text))
 
 
 def _told(text: str) -> Iterator[tuple[str, str, str]]:

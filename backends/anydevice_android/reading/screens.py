@@ -16,7 +16,7 @@ _ROTATION = re.compile(
 )
 _CURRENT = re.compile(
     r"\binit=(?P<iw>\d+)x(?P<ih>\d+) (?P<idpi>\d+)dpi(?: base=(?P<bw>\d+)x(?P<bh>\d+)(?: (?P<bdpi>\d+)dpi)?)?"
-    r"(?: [a-z]+=\S+)*? cur=\d+x\d+"
+    r"(?: [A-Za-z]+=\S+)*? cur=\d+x\d+"
 )
 BASE = 160
 """Dots per inch at which one point is one pixel."""

@@ -20,7 +20,7 @@ from anydevice_schemas.errors import (
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
-from ..driver import Acted, Elements, Keys, Pointer, Touch
+from ..driver import Acted, Elements, Keys, Pointer, Screen, Touch, TreeScope
 from ..elements import describe_node
 from ._aim import Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
@@ -126,10 +126,19 @@ async def _now(ctx: Context, target: Aim) -> Node | None:
         if target.node is not None and target.key is not None:
             return (await probe_node(ctx, target.node, None)).node
         if ctx.driver is not None and ctx.driver.has("keys.focused"):
-            return await ctx.use(Keys).focused()
+            return await ctx.use(Keys).focused() or await _still_there(ctx, target.node)
     except (StaleRef, ElementNotFound):
         return None
     return None
+
+
+async def _still_there(ctx: Context, field: Node | None) -> Node | None:
+    """The field where it was, though nothing has the focus: it was never reached, or let go of it."""
+    if field is None or ctx.driver is None or not ctx.driver.has("screen.tree"):
+        return None
+    same = (field.role, field.identifier, field.name, field.rect)
+    tree = await ctx.use(Screen).tree(TreeScope())
+    return next((node for node in tree.nodes if (node.role, node.identifier, node.name, node.rect) == same), None)
 
 
 def _read_back(wanted: str, acted: Acted, after: Node | None) -> bool:

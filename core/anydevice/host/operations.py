@@ -17,6 +17,7 @@ import anydevice
 from anydevice import ownership
 from anydevice.database import StoreBusy
 from anydevice.driver import Environment
+from anydevice.leases.desk import CLEAN_DEADLINE
 from anydevice.leases.refusals import iso
 from anydevice.resolution import Request, resolve
 from anydevice_schemas import Caller, Device, DeviceSelector
@@ -27,6 +28,8 @@ from .overview import knows, overview, session_row
 if TYPE_CHECKING:
     from .daemon import Daemon
 
+CLEAN_STEP = 0.02
+"""Seconds between two looks whether the devices are in order."""
 Operation = Callable[["Daemon", Caller, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 
@@ -139,6 +142,11 @@ async def _stop(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) ->
     ended = services.sessions.all()
     for session in ended:  # who stops the daemon means it; one that is killed or replaced keeps them
         services.sessions.end(session, "the daemon was stopped")
+    # What a holder changed is put back by the daemon, or by nobody.
+    held = {session.device_key for session in ended}
+    with anyio.move_on_after(CLEAN_DEADLINE):
+        while any(services.desk.cleaning(key) for key in held):  # noqa: ASYNC110 - nothing tells when it is in order
+            await anyio.sleep(CLEAN_STEP)
     return {
         "pid": os.getpid(),
         "sessions": len(ended),

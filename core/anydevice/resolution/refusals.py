@@ -307,6 +307,8 @@ def not_ready(row: Row, terms: Sequence[Term], inventory: Index, *, session: str
         hint = "Wait until it is up, then repeat the call."
     elif state == "unknown":
         hint = "Call doctor for what is known about it."
+    elif state != "unauthorized" and row.device.fix:
+        hint = "Do what details.fix says, then repeat the call."
     more: dict[str, Any] = {term.selector: term.origin for term in origins}
     details = facts(row) | {"selectors": selectors, "reason": row.device.reason, "fix": row.device.fix}
     if more:

@@ -46,6 +46,8 @@ def _focus(call: Invocation) -> tuple[str, str]:
     if device.kind.api < 29:
         record = f"AppWindowToken{{{_hash()} token=Token{{{_hash()} {record}}}}}"
     window = f"Window{{{focused.id:x} u0 {focused.component or focused.package}}}"
+    if machine.locked and device.kind.api >= 29:
+        window = f"Window{{{_hash()} u0 NotificationShade}}"
     starting = time.monotonic() < machine.focus_from
     if starting or device.faults.active("null_focus") is not None:
         return "null", "null" if starting else record

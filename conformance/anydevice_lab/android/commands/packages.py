@@ -30,7 +30,8 @@ async def package(call: Invocation, words: list[str]) -> int:
         "list": _list, "path": _path, "has-feature": _has_feature, "resolve-activity": _resolve,
         "query-activities": _query, "install": _install, "install-create": _create, "install-write": _write,
         "install-commit": _commit, "install-abandon": _abandon, "uninstall": _uninstall, "clear": _clear,
-        "grant": _grant, "revoke": _grant, "dump": _dump, "disable-user": _enable, "enable": _enable,
+        "grant": _grant, "revoke": _grant, "clear-permission-flags": _clear_flags,
+        "dump": _dump, "disable-user": _enable, "enable": _enable,
         "get-max-users": _users,
     }  # fmt: skip
     step = steps.get(verb)
@@ -313,8 +314,21 @@ async def _grant(call: Invocation, verb: str, rest: list[str]) -> int:
         return 255
     if verb == "grant":
         app.granted.add(rest[1])
+        app.withheld.pop(rest[1], None)
     else:
         app.granted.discard(rest[1])
+        app.withheld[rest[1]] = True
+    return 0
+
+
+async def _clear_flags(call: Invocation, _verb: str, rest: list[str]) -> int:
+    """`clear-permission-flags PACKAGE PERMISSION FLAG...`"""
+    app = call.device.machine.apps.get(rest[0]) if len(rest) > 2 else None
+    if app is None:
+        await call.err("Error: java.lang.IllegalArgumentException: Unknown package\n")
+        return 255
+    if "user-set" in rest[2:] and rest[1] in app.withheld:
+        app.withheld[rest[1]] = False
     return 0
 
 
@@ -339,6 +353,10 @@ def package_facts(call: Invocation, name: str) -> str:
     if app is None:
         return f"Unable to find package: {name}\n"
     grants = "".join(f"        {one}: granted=true, flags=[ USER_SET]\n" for one in sorted(app.granted))
+    grants += "".join(
+        f"        {one}: granted=false, flags=[ {'USER_SET' if said else ''}]\n"
+        for one, said in sorted(app.withheld.items())
+    )
     return (
         f"Packages:\n  Package [{name}] (1a2b3c4):\n    userId=10123\n    codePath={Path(_apk(app)).parent}\n"
         f"    versionCode={app.version} minSdk=24 targetSdk=35\n    versionName=1.{app.version}\n"

@@ -62,7 +62,7 @@ async def uiautomator(call: Invocation) -> int:
         return 0
     stale = faults.active("stale")
     shown: list[Window] = stale.data if stale is not None else machine.seen()
-    if faults.active("system_only") is not None:
+    if faults.active("system_only") is not None or machine.locked:
         shown = [window for window in shown if window.type == SYSTEM] or shown[-1:]
     many = "--windows" in words and call.device.kind.api >= 30 and faults.active("no_windows") is None
     text = _text(call, shown, many)

@@ -39,6 +39,7 @@ class App:
         running: Whether it has a process.
         pid, started: Of that process; time as `time.monotonic` has it.
         granted: Permissions it has.
+        withheld: Those that were taken from it, and whether a person is held to have said so.
         apk: Where its package is.
         version: Version code.
         exits: How its processes ended, latest first: (time, reason, description, pid).
@@ -54,6 +55,7 @@ class App:
     pid: int = 0
     started: float = 0.0
     granted: set[str] = field(default_factory=set)
+    withheld: dict[str, bool] = field(default_factory=dict)
     apk: str = ""
     version: int = 1
     disabled: bool = False

@@ -76,7 +76,7 @@ async def swipe(machine: Machine, start: Spot, end: Spot, seconds: float, hold: 
 
 def release(machine: Machine, path: Sequence[Spot], seconds: float, hold: float = 0.0) -> None:
     """A finger that went along a path goes up."""
-    if not machine.awake:
+    if not machine.awake or machine.locked:
         return
     start, end = path[0], path[-1]
     window, place = at(machine, start)
