@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-
 INSTALL = "pip install 'anydevice[mcp]' && anydevice stop"
 """A daemon that runs has looked for its plugins already, so it has to end."""
 FAILED = 1
