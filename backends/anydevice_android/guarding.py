@@ -15,6 +15,7 @@ from anydevice_schemas.errors import AnydeviceError, DialogOpen
 
 from .dumping import Dumping
 from .reach import Reach
+from .reading.dump import Dump
 from .tree import build
 
 YES = (
@@ -25,6 +26,7 @@ NO = (
     "android:id/button2", "permission_deny_button", "permission_deny_and_dont_ask_again_button",
     "android:id/aerr_close",
 )  # fmt: skip
+BUTTONS = frozenset((*YES, *NO))
 MORE = ("android:id/button3", "android:id/aerr_mute", "android:id/aerr_app_info", "permission_allow_always_button")
 """Buttons of such dialogs that are neither."""
 TEXTS = ("android:id/alertTitle", "android:id/message", "permission_message", "detail_message")
@@ -46,6 +48,16 @@ def may_ask(text: str) -> bool:
         window = re.search(rf"Window #\d+ Window\{{{found['hash']} .*?\bty=(?P<type>\w+)", text, re.S)
         if window is not None and window["type"] in ("APPLICATION", "2"):
             return True
+    return False
+
+
+def may_hold_dialog(dump: Dump) -> bool:
+    """Whether anything in a dump has an id of a dialog's buttons; most screens need no closer look."""
+    for window in dump.windows:
+        for attributes in window.attributes:
+            name = attributes.get("resource-id")
+            if name and (name in BUTTONS or name.rpartition("/")[2] in BUTTONS):
+                return True
     return False
 
 

@@ -13,7 +13,7 @@ from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnava
 
 from .apps import AndroidApps
 from .dumping import Dumping
-from .guarding import WHOLE, Guard, refuse
+from .guarding import WHOLE, Guard, may_hold_dialog, refuse
 from .reach import Reach
 from .reading import screens
 from .tree import build
@@ -41,7 +41,8 @@ class AndroidScreen(Screen):
         dump, focus, quality = await self._dumping.take()
         await self._apps.troubled(focus)
         view = await self._reach.view(focus)
-        refuse(build(dump, view, WHOLE))
+        if may_hold_dialog(dump):
+            refuse(build(dump, view, WHOLE))
         return build(dump, view, scope, quality)
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:

@@ -131,6 +131,8 @@ class _Builder:
         roles: list[str] = []
         boxes: list[tuple[int, Box]] = []
         inner = _Inner(window)
+        title, scale = window.title, self.view.scale
+        wide, high = self.screen[2], self.screen[3]
         for at, attributes in enumerate(window.attributes):
             parent = parents[at]
             if parent >= 0:
@@ -149,13 +151,26 @@ class _Builder:
                 placed.append(up)
                 continue
             box = bounds(attributes.get("bounds", ""))
-            node = Node(role, parent=up, states=states, rect=self._rect(box), actions=actions, window=window.title)
-            self._words(node, attributes, inner, at)
+            rect = None
             if box is not None:
+                left, top, right, bottom = box
+                rect = Rect(left / scale, top / scale, (right - left) / scale, (bottom - top) / scale)
                 if actions:
                     boxes.append((len(nodes), box))
-                if not _meet(box, self.screen):
-                    node.states |= {"offscreen"}
+                if left >= wide or right <= 0 or top >= high or bottom <= 0:
+                    states |= {"offscreen"}
+            node = Node(
+                role,
+                parent=up,
+                identifier=attributes.get("resource-id", ""),
+                states=states,
+                rect=rect,
+                actions=actions,
+                native_role=attributes.get("class", ""),
+                app=attributes.get("package", ""),
+                window=title,
+            )
+            self._words(node, attributes, inner, at)
             nodes.append(node)
             placed.append(len(nodes) - 1)
         self._cover(boxes, covers, blocked)
@@ -164,7 +179,6 @@ class _Builder:
         """Gives a node its texts: which of them is the name and which the value depends on what it is."""
         get = attributes.get
         text, said, role = get("text", ""), get("content-desc", ""), node.role
-        node.identifier, node.native_role, node.app = get("resource-id", ""), get("class", ""), get("package", "")
         if get("password") == "true":
             node.secure = True
             node.name = self._short(said or get("hint", ""))
@@ -183,7 +197,7 @@ class _Builder:
             name, node.value = said, self._short(text)
         if not name and role in _NAMED_BY_CHILD:
             name = inner.first_text(at) or ""
-        node.name = self._short(name)
+        node.name = name if len(name) <= self.scope.max_text else self._short(name)
 
     def _cover(self, boxes: list[tuple[int, Box]], covers: list[Box], blocked: bool) -> None:
         """Marks what does not get the input at its middle: something that takes input lies over it there."""
@@ -302,10 +316,6 @@ def _ends(parents: Sequence[int]) -> list[int]:
         if parent >= 0 and ends[at] > ends[parent]:
             ends[parent] = ends[at]
     return ends
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _covers(over: Sequence[DumpWindow]) -> list[Box]:
