@@ -13,7 +13,7 @@ from ..trial import Trial
     command="focus",
     sample={"target": "Name"},
     needs=("keys.type_text",),
-    bundle="text",
+    bundle="focus",
     screen="form",
     mutates=True,
 )

@@ -102,7 +102,7 @@ async def lands_on_the_point(t: Trial) -> None:
     "A press with a count MUST press exactly so many times.",
     command="press",
     sample={"target": "Increment", "count": 3},
-    bundle="gestures",
+    bundle="press",
     mutates=True,
 )
 async def presses_as_often_as_asked(t: Trial) -> None:

@@ -190,7 +190,7 @@ async def dropped(t: Trial) -> None:
     command="fill",
     sample={"target": "Colour", "text": "Green"},
     needs=("elements.set_text",),
-    bundle="text",
+    bundle="choosing",
     screen="form",
     mutates=True,
 )
@@ -206,7 +206,8 @@ async def option(t: Trial) -> None:
     "Fill on a select with something that is no option of it MUST be an error, and MUST change nothing.",
     command="fill",
     sample={"target": "Colour", "text": "Mauve"},
-    bundle="text",
+    needs=("elements.set_text",),
+    bundle="choosing",
     screen="form",
     mutates=True,
 )
@@ -225,7 +226,7 @@ async def unknown_option(t: Trial) -> None:
     command="fill",
     sample={"target": "Volume", "text": "80"},
     needs=("elements.set_text",),
-    bundle="text",
+    bundle="choosing",
     screen="form",
     mutates=True,
 )
