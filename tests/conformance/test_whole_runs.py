@@ -99,10 +99,10 @@ def test_the_template_passes_core_as_it_is_written(whole: Whole) -> None:
 def test_one_operation_too_many_costs_the_level_and_is_named(whole: Whole) -> None:
     report = whole.claims.result()
     assert report.level == "none" and not report.partial
-    assert "core cases failed" in report.why and "navigation.home" in report.why
+    assert "core cases failed" in report.why and "power.erase" in report.why
     failed = {row.id: row.reason for row in report.cases if row.verdict == "failed"}
-    assert failed["operation.navigation.home"] == "navigation.home is declared and not implemented"
-    assert all("navigation.home" in reason for reason in failed.values()), failed
+    assert failed["operation.power.erase"] == "power.erase is declared and not implemented"
+    assert all("power.erase" in reason for reason in failed.values()), failed
 
 
 def test_a_device_that_is_asked_for_makes_no_partial_run(whole: Whole) -> None:

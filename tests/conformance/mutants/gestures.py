@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from faults import operation
 
-from anydevice.commands import act, move
+from anydevice.commands import act, gestures
 from anydevice.testing import ReferenceBackend
 from anydevice_schemas import Point
 
@@ -55,13 +55,13 @@ def mirrors_swipes(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -
 
 def moves_all_the_same(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """A drag that goes nowhere is made to go somewhere."""
-    sound = move._end
+    sound = gestures._end
 
     async def end(ctx: Any, args: Any, start: Point) -> Point:
         found = await sound(ctx, args, start)
         return Point(found.x + 5, found.y) if found == start else found
 
-    monkeypatch.setattr(move, "_end", end)
+    monkeypatch.setattr(gestures, "_end", end)
 
 
 def moves_no_pointer(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:

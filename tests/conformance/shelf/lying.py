@@ -9,10 +9,10 @@ PRESS = "press.reaches-the-named-device"
 MEMBERS = [
     Member(
         "over-claims",
-        manifest={"operations": operations(navigation_home={})},
-        only=("operation.navigation.home", PRESS),
+        manifest={"operations": operations(power_erase={})},
+        only=("operation.power.erase", PRESS),
         level="partial",
-        cases={"operation.navigation.home": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
+        cases={"operation.power.erase": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
     ),
     Member(
         "hides",
