@@ -11,7 +11,7 @@ from PIL import Image as Pictures
 from anydevice.kit.encoders import encoder
 from anydevice.kit.movies import inspect
 from anydevice_android.joining import Part, join
-from anydevice_lab.android.framework.film import film, unfinished
+from anydevice_lab.handset.film import film, unfinished
 from anydevice_schemas.errors import ToolMissing, UpstreamUnavailable
 
 pytestmark = pytest.mark.anyio

@@ -11,22 +11,29 @@ Faults of one thing (the names in `KNOWN`): the programs ask for them where they
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
-if TYPE_CHECKING:
-    from .device import LabDevice
-    from .programs import Invocation
+from ..handset.faults import Fault, FaultList
 
-KNOWN = {
+if TYPE_CHECKING:
+    from ..guest.programs import Invocation
+    from .adb_device import AdbDevice
+    from .device import LabDevice
+
+LINES = {
     "hang": "a command line that matches never answers",
     "slow": "a command line that matches answers after `seconds`",
     "cut": "a command line that matches answers `text`, and its stream ends without an exit status",
     "disconnect": "a command line that matches loses the connection",
     "answer": "a command line that matches prints `text` and `stderr` and leaves with `code`",
+    "push": "a push ends with `text`",
+    "pull_cut": "a pull ends in the middle",
+}
+"""Faults of any device behind an adb server."""
+KNOWN = {
+    **LINES,
     "idle": "uiautomator cannot get an idle state, after `seconds`",
     "null_root": "uiautomator gets a null root node",
     "registered": "another holder has the one UiAutomation slot",
@@ -41,8 +48,6 @@ KNOWN = {
     "clipboard_denied": "the clipboard may not be read by the shell",
     "clipboard": "cmd clipboard works (stock builds have none)",
     "install": "an install ends with `text`",
-    "push": "a push ends with `text`",
-    "pull_cut": "a pull ends in the middle",
     "u2_hang": "the automation server never answers a method that matches",
     "u2_cut": "the automation server does what a method that matches asks, and closes the connection unanswered",
     "ime_unseen": "the keyboard counts as shown and is not drawn",
@@ -57,63 +62,14 @@ KNOWN = {
 """Every fault by its name."""
 
 
-@dataclass
-class Fault:
-    """One fault that is set.
+class LineFaults(FaultList):
+    """The faults of one device behind an adb server, as far as command lines and files are concerned."""
 
-    Attributes:
-        name: One of `KNOWN`.
-        match: Regular expression for command lines or paths; empty = every one.
-        times: How often it strikes before it is gone; None = until it is cleared.
-        seconds: A time, where the fault has one.
-        text, stderr, code: What is answered, where the fault answers.
-        data: What the fault keeps (set by the device).
-    """
+    known = LINES
 
-    name: str
-    match: str = ""
-    times: int | None = None
-    seconds: float = 0.0
-    text: str = ""
-    stderr: str = ""
-    code: int = 0
-    data: Any = field(default=None, repr=False)
-
-
-class Faults:
-    """The faults of one device."""
-
-    def __init__(self, device: LabDevice) -> None:
-        self._device = device
-        self._set: list[Fault] = []
-
-    def add(self, fault: Fault) -> None:
-        """Sets a fault.
-
-        Raises:
-            ValueError: There is no fault of this name.
-        """
-        if fault.name not in KNOWN:
-            raise ValueError(f"there is no fault {fault.name}; there are {', '.join(KNOWN)}")
-        re.compile(fault.match)
-        if fault.name == "stale":
-            fault.data = self._device.machine.seen()
-        self._set.append(fault)
-
-    def clear(self, name: str | None = None) -> None:
-        """Takes one kind of fault away, or all."""
-        self._set = [fault for fault in self._set if name not in (None, fault.name)]
-
-    def active(self, name: str, subject: str = "") -> Fault | None:
-        """The fault of this name that strikes now; it has struck once more by that."""
-        for fault in self._set:
-            if fault.name == name and re.search(fault.match, subject):
-                if fault.times is not None:
-                    fault.times -= 1
-                    if fault.times <= 0:
-                        self._set.remove(fault)
-                return fault
-        return None
+    def __init__(self, device: AdbDevice) -> None:
+        super().__init__()
+        self._adb = device
 
     async def strike_line(self, line: str) -> bytes | None:
         """What happens to a whole command line before it runs: bytes with which its stream ends, or None."""
@@ -122,13 +78,13 @@ class Faults:
         if slow := self.active("slow", line):
             await anyio.sleep(slow.seconds)
         if self.active("disconnect", line):
-            await self._device.drop()
+            await self._adb.drop()
             return b""
         if cut := self.active("cut", line):
             return cut.text.encode()
         return None
 
-    async def strike(self, call: Invocation) -> int | None:
+    async def strike(self, call: Invocation[Any]) -> int | None:
         """What happens to one program before it runs: its exit status, or None."""
         if fault := self.active("answer", " ".join([call.name, *call.args])):
             await call.out(fault.text)
@@ -144,3 +100,19 @@ class Faults:
     def on_pull(self, path: str) -> bool:
         """Whether a pull ends in the middle."""
         return self.active("pull_cut", path) is not None
+
+
+class Faults(LineFaults):
+    """The faults of one Android device."""
+
+    known = KNOWN
+
+    def __init__(self, device: LabDevice) -> None:
+        super().__init__(device)
+        self._device = device
+
+    def add(self, fault: Fault) -> None:
+        """Sets a fault; one that shows what was there keeps it."""
+        super().add(fault)
+        if fault.name == "stale":
+            fault.data = self._device.machine.seen()

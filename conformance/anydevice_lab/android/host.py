@@ -24,10 +24,10 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
+from ..handset.faults import Fault
 from .adbkey import PublicKey, read_key
 from .device import LabDevice
 from .fakeserver import FakeServer
-from .faults import Fault
 from .kinds import KINDS, Kind
 from .server import AdbServer
 

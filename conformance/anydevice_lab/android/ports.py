@@ -10,7 +10,7 @@ import anyio
 from .transport import GONE, Connection, Stream, StreamClosed
 
 if TYPE_CHECKING:
-    from .device import LabDevice
+    from .adb_device import AdbDevice
 
 FIRST_FREE = 40_000
 
@@ -60,7 +60,7 @@ class Ports:
         return port
 
 
-async def serve(device: LabDevice, stream: Stream, destination: bytes) -> None:
+async def serve(device: AdbDevice, stream: Stream, destination: bytes) -> None:
     """Serves `tcp:PORT[:HOST]` and `localabstract:NAME`: what listens on the device.
 
     Else, for tcp, what listens on this host's loopback, which the programs that the device's shell starts share.
@@ -120,7 +120,7 @@ async def relay(one: Link, two: Link) -> None:
         group.start_soon(carry, two, one)
 
 
-async def serve_reverse(device: LabDevice, stream: Stream, destination: bytes) -> None:
+async def serve_reverse(device: AdbDevice, stream: Stream, destination: bytes) -> None:
     """Serves `reverse:...`. Unlike the server's forwards it answers one OKAY, and lists without any."""
     command = destination.decode("utf-8", "replace").partition(":")[2]
     device.journal.add("reverse", command=command)

@@ -17,7 +17,7 @@ from anydevice.kit import processes
 from .kinds import CONSOLE_TOKEN
 
 if TYPE_CHECKING:
-    from .device import LabDevice
+    from .adb_device import AdbDevice
 
 UP_WITHIN, CONNECTED_WITHIN = 15.0, 40.0
 TRIES = 3
@@ -102,7 +102,7 @@ class AdbServer:
         if self._child is not None:
             await processes.stop(self._child, grace=1)
 
-    async def connect(self, device: LabDevice) -> None:
+    async def connect(self, device: AdbDevice) -> None:
         """Lets it connect to a device, and waits until it lists it in the state the device has.
 
         Raises:

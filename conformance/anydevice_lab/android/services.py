@@ -8,7 +8,7 @@ from . import ports, shell, sync
 from .transport import Stream
 
 if TYPE_CHECKING:
-    from .device import LabDevice
+    from .adb_device import AdbDevice
 
 TOLD = {
     b"root": "adbd cannot run as root in production builds\n",
@@ -21,7 +21,7 @@ TOLD = {
 """Services that only say something."""
 
 
-async def serve(device: LabDevice, stream: Stream, destination: bytes) -> None:
+async def serve(device: AdbDevice, stream: Stream, destination: bytes) -> None:
     """Serves a stream; what there is not (jdwp, framebuffer, sideload, ...) is refused."""
     name = destination.partition(b":")[0].partition(b",")[0]
     if name in (b"shell", b"exec"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .transport import Stream
 
 if TYPE_CHECKING:
-    from .device import LabDevice
+    from .adb_device import AdbDevice
 
 PIECE = 64 * 1024
 _HEAD = struct.Struct("<4sI")
@@ -21,7 +21,7 @@ _STAT2 = struct.Struct("<4sIQQIIIIQqqq")
 _DENT2 = struct.Struct("<4sIQQIIIIQqqqI")
 
 
-async def serve(device: LabDevice, stream: Stream, _destination: bytes) -> None:
+async def serve(device: AdbDevice, stream: Stream, _destination: bytes) -> None:
     """Answers requests until the other side quits."""
     await stream.accept()
     session = _Session(device, stream)
@@ -37,7 +37,7 @@ async def serve(device: LabDevice, stream: Stream, _destination: bytes) -> None:
 
 
 class _Session:
-    def __init__(self, device: LabDevice, stream: Stream) -> None:
+    def __init__(self, device: AdbDevice, stream: Stream) -> None:
         self._device, self._stream = device, stream
 
     async def answer(self, request: str, path: str) -> bool:
@@ -73,7 +73,7 @@ class _Session:
 
     def _stat1(self, path: str) -> bytes:
         try:
-            found = self._device.files.host(path).lstat()
+            found = self._device.pushed.host(path).lstat()
         except OSError:
             return struct.pack("<4s3I", b"STAT", 0, 0, 0)
         return struct.pack("<4s3I", b"STAT", found.st_mode, found.st_size & 0xFFFFFFFF, int(found.st_mtime))
@@ -81,7 +81,7 @@ class _Session:
     def _stat2(self, request: str, path: str) -> bytes:
         name = request.encode()
         try:
-            host = self._device.files.host(path)
+            host = self._device.pushed.host(path)
             return _STAT2.pack(name, 0, *_facts(host.lstat() if request == "LST2" else host.stat()))
         except OSError as error:
             return _STAT2.pack(name, error.errno or errno.EIO, *(0,) * 10)
@@ -96,7 +96,7 @@ class _Session:
     async def _list(self, path: str, row: Callable[[os.stat_result, bytes], bytes], done: int) -> None:
         rows: list[bytes] = []
         try:
-            with os.scandir(self._device.files.host(path)) as entries:
+            with os.scandir(self._device.pushed.host(path)) as entries:
                 rows = [row(entry.stat(follow_symlinks=False), os.fsencode(entry.name)) for entry in entries]
         except OSError:
             pass  # a folder that cannot be read is told as an empty one
@@ -104,7 +104,7 @@ class _Session:
 
     async def _take(self, path: str, mode: int) -> None:
         """Takes a file, to its end also where it cannot be written: only then may the failure be told."""
-        target = self._device.files.host(path)
+        target = self._device.pushed.host(path)
         problem = self._device.faults.on_push(path)
         if not problem:
             problem = _prepare(target)
@@ -145,7 +145,7 @@ class _Session:
 
     async def _give(self, path: str) -> None:
         try:
-            handle = self._device.files.host(path).open("rb")
+            handle = self._device.pushed.host(path).open("rb")
         except OSError as error:
             await self._fail(f"open failed: {error.strerror}")
             return

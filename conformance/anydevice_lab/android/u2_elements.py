@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from .framework import touch
+from ..handset import touch
 from .framework.nodes import UiNode
 from .framework.windows import SYSTEM, Window
 

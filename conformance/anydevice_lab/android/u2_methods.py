@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
-from .framework import touch
+from ..handset import touch
+from ..handset.keys import type_text
+from ..handset.picture import draw, jpeg
 from .framework.dump import hierarchy
-from .framework.keys import name_of, press_key, type_text
-from .framework.picture import draw, jpeg
+from .framework.keys import name_of, press_key
 from .u2_elements import info, middle, only, select, windows
 
 if TYPE_CHECKING:

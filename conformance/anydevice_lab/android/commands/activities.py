@@ -12,10 +12,9 @@ import anyio
 
 from anydevice_schemas.practice import APP_ID
 
+from ...handset.keys import type_text
 from ..framework.apps import ADB_KEYBOARD
 from ..framework.intents import LAUNCH, MAIN, VIEW, Intent, launch, resolve, whole
-from ..framework.keys import type_text
-from ..framework.tasks import REASON_USER
 from ..programs import Invocation, Program
 from .providers import scan_address
 
@@ -89,7 +88,7 @@ async def am(call: Invocation) -> int:
         names = [word for word in rest if not word.startswith("-") and not word.isdigit()]
         app = machine.apps.get(names[-1] if names else "")
         if app is not None and (verb != "kill" or machine.front is not app):
-            machine.stop(app, REASON_USER, "force stop")
+            machine.end(app, description="force stop")
             if machine.tasks == [machine.launcher] or machine.front.package == machine.launcher:
                 machine.home()
         return 0

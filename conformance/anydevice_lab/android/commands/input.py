@@ -6,8 +6,9 @@ import time
 
 import anyio
 
-from ..framework import touch
-from ..framework.keys import MODIFIERS, name_of, press_key, type_text
+from ...handset import touch
+from ...handset.keys import type_text
+from ..framework.keys import MODIFIERS, name_of, press_key
 from ..programs import Invocation, Program
 
 SOURCES = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
+
 import anyio.to_thread
 
-from ..framework.picture import draw, png, raw
+from ...handset.picture import Drawing, draw, image, png
 from ..programs import Invocation, Program
 
 WARNING = (
@@ -47,3 +49,8 @@ async def screencap(call: Invocation) -> int:
 
 
 PROGRAMS: dict[str, Program] = {"screencap": screencap}
+
+
+def raw(drawing: Drawing) -> bytes:
+    """A picture as `screencap` writes it unless told otherwise: width, height, format, colours, then the pixels."""
+    return struct.pack("<4I", *drawing.size, 1, 1) + bytes(image(drawing).convert("RGBA").tobytes())

@@ -9,8 +9,9 @@ from pathlib import Path
 from anydevice.testing.screen import FakeScreen
 from anydevice_schemas.practice import APP_ID
 
+from ...handset.apps import HandsetPractice, list_screen
 from ..apk import Manifest, read_apk
-from ..framework.apps import AndroidPractice, App, list_screen
+from ..framework.apps import App
 from ..framework.intents import Intent, resolve
 from ..programs import Invocation, Program
 
@@ -206,12 +207,12 @@ def _put(call: Invocation, parts: dict[str, bytes], options: list[str]) -> str:
     width, height = machine.room
     screen: FakeScreen
     if name == APP_ID:
-        screen = AndroidPractice(width=width, height=height)
+        screen = HandsetPractice(width=width, height=height)
     else:
         screen = list_screen(manifest.label, [], width, height)
     if old is not None:
         machine.stop(old)
-    app = App(name, f"{name}.MainActivity", manifest.label, screen, version=version)
+    app = App(name, manifest.label, screen, version=version, activity=f"{name}.MainActivity")
     app.apk = f"/data/app/{hashlib.sha1(name.encode()).hexdigest()[:8]}/{name}/base.apk"
     if old is not None:
         app.granted = set(old.granted)

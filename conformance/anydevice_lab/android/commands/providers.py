@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-from ..files import SAME
+from ..files import ANDROID
 from ..programs import Invocation, Program
 
 KINDS = {
@@ -75,7 +75,7 @@ def _fits(facts: dict[str, str], where: str) -> bool:
     """Whether a row meets conditions such as `_data LIKE '%/x.png' AND _size='3'`."""
     for column, how, quoted in _TERM.findall(where):
         value = quoted.replace("''", "'")
-        for name, place in SAME.items():
+        for name, place in ANDROID.same.items():
             if place == "sdcard" and value.startswith(f"/{name}/"):
                 value = f"{SHOWN}/{value[len(name) + 2 :]}"
         if value.startswith("/sdcard/"):

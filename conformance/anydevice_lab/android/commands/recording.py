@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from ..framework.film import Picture, film, unfinished
-from ..framework.picture import Drawing, draw, image, jpeg
+from ...handset.film import Picture, film, unfinished
+from ...handset.picture import Drawing, draw, image, jpeg
 from ..programs import Invocation, Program
 
 if TYPE_CHECKING:

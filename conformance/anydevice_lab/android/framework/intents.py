@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from anydevice_schemas.practice import APP_ID
 
-from .apps import SETTINGS, AndroidPractice, App
+from ...handset.apps import HandsetPractice
+from .apps import SETTINGS, App
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -110,7 +111,7 @@ def launch(machine: Machine, package: str, intent: Intent | None = None) -> str:
     if slow is not None:
         machine.focus_from = time.monotonic() + slow.seconds
     machine.bring(package)
-    if isinstance(app.screen, AndroidPractice) and (url or extras or not app.screen.running):
+    if isinstance(app.screen, HandsetPractice) and (url or extras or not app.screen.running):
         fresh = app.screen.deliver(url, extras)
         if fresh:
             machine.keyboard_shown, machine.popup = False, None

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anydevice.testing.keyboard import takes_keys
-from anydevice.testing.screen import FakeElement
-from anydevice_schemas import EDITABLE, INTERACTIVE
-
-from .apps import AndroidPractice
+from ...handset import keys
+from ...handset.keys import type_text
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -47,7 +44,6 @@ LETTERS = {
     **{chr(ord("A") + n): chr(ord("a") + n) for n in range(26)},
 }  # fmt: skip
 """What a key types."""
-WAYS = {"DPAD_UP": (0, -1), "DPAD_DOWN": (0, 1), "DPAD_LEFT": (-1, 0), "DPAD_RIGHT": (1, 0)}
 
 
 def name_of(word: str) -> str | None:
@@ -68,7 +64,7 @@ def press_key(machine: Machine, name: str, held: tuple[str, ...] = ()) -> None:
     elif not machine.awake:
         return
     elif name == "BACK":
-        _back(machine)
+        machine.back()
     elif name == "HOME":
         machine.home()
     elif name == "APP_SWITCH":
@@ -80,126 +76,6 @@ def press_key(machine: Machine, name: str, held: tuple[str, ...] = ()) -> None:
         if field is not None and not field.secure:
             machine.clipboard = field.value or ""
     elif name == "DPAD_CENTER":
-        _center(machine)
+        keys.center(machine)
     elif name in WORDS or name in LETTERS:
-        _to_app(machine, name, held)
-
-
-def _to_app(machine: Machine, name: str, held: tuple[str, ...]) -> None:
-    screen = machine.target_screen
-    letter = LETTERS.get(name)
-    if letter is not None and not set(held) - {"shift"}:
-        letter = letter.upper() if "shift" in held else letter
-        if screen.focus is not None and takes_keys(screen.focus):
-            type_text(machine, letter)
-            return
-        held = () if letter.isalpha() and "shift" not in held else held
-    word = WORDS.get(name) or {" ": "space"}.get(letter or "", letter or "")
-    order = [one for one in ("ctrl", "alt", "shift", "meta") if one in held]
-    practice = screen if isinstance(screen, AndroidPractice) else None
-    if practice is not None and practice.frozen_for:
-        practice.later(lambda: practice.key("+".join([*order, word])))
-        return
-    before = screen.focus
-    if machine.kind.tv and name == "ENTER" and before is not None and before.role not in EDITABLE:
-        screen.activate(before)
-        return
-    screen.key("+".join([*order, word]))
-    if not isinstance(screen, AndroidPractice) and screen.focus is not None and takes_keys(screen.focus):
-        _edit(screen.focus, word)
-    if machine.kind.tv and name in WAYS and not held:
-        _move_focus(machine, WAYS[name])
-
-
-def _edit(field: FakeElement, word: str) -> None:
-    """What a field of a dialog makes of a key; the practice app's own fields know."""
-    if word == "backspace" and field.value:
-        field.write(field.value[:-1])
-
-
-def type_text(machine: Machine, text: str) -> None:
-    """Characters arrive at whatever has the keyboard."""
-    screen = machine.target_screen
-    machine.device.journal.add("text", length=len(text))
-    practice = screen if isinstance(screen, AndroidPractice) else None
-    if practice is not None and practice.frozen_for:
-        practice.later(lambda: practice.type(text))
-    elif screen.focus is None and practice is not None and practice.running:
-        for letter in text:
-            practice.key({" ": "space", "\n": "enter", "\t": "tab"}.get(letter, letter.lower()))
-    else:
-        screen.type(text)
-
-
-def _back(machine: Machine) -> None:
-    """Back closes the keyboard, then what lies over the app, then goes a screen back, then leaves the app."""
-    popup = machine.current_popup()
-    if machine.keyboard_shown:
-        machine.keyboard_shown = False
-        machine.lay_out()
-    elif popup is not None:
-        if popup.cancels is not None:
-            popup.cancels()
-    elif machine.front.package == machine.launcher:
-        if machine.front.screen.title == "Recents":
-            machine.home()
-    else:
-        screen = machine.front.screen
-        if isinstance(screen, AndroidPractice) and screen.frozen_for:
-            screen.later(lambda: _leave(machine))
-        else:
-            _leave(machine)
-
-
-def _leave(machine: Machine) -> None:
-    screen = machine.front.screen
-    if not (isinstance(screen, AndroidPractice) and screen.back()):
-        package = machine.front.package
-        machine.tasks = [one for one in machine.tasks if one != package] or [machine.launcher]
-        machine.bring(machine.tasks[-1] if len(machine.tasks) > 1 else machine.launcher)
-
-
-def _center(machine: Machine) -> None:
-    from .touch import pressed
-
-    screen = machine.target_screen
-    if screen.focus is not None:
-        if "disabled" not in screen.focus.states:
-            pressed(machine, screen, screen.focus)
-    else:
-        screen.key("enter")
-
-
-def _move_focus(machine: Machine, way: tuple[int, int]) -> None:
-    """The arrow keys' focus goes to the nearest thing that way; where there is none the content moves."""
-    screen = machine.target_screen
-    found = [
-        element
-        for element in screen.elements
-        if (element.role in INTERACTIVE or element.on_press is not None)
-        and not {"hidden", "disabled"} & element.states
-        and element.parent is None
-    ]
-    now = screen.focus if screen.focus in found else None
-    if now is None:
-        screen.focus = found[0] if found else None
-        return
-    here = screen.place(now).center
-
-    def far(element: FakeElement) -> float | None:
-        there = screen.place(element).center
-        along = (there.x - here.x) * way[0] + (there.y - here.y) * way[1]
-        across = abs((there.x - here.x) * way[1]) + abs((there.y - here.y) * way[0])
-        return along + 4 * across if along > 1 else None
-
-    near = [(distance, number) for number, element in enumerate(found) if (distance := far(element)) is not None]
-    if near:
-        screen.focus = found[min(near)[1]]
-    elif way[1]:
-        screen.scroll(way[1] * screen.height / 2)
-        return
-    place = screen.place(screen.focus) if screen.focus is not None else None
-    if place is not None and place.y < 0:
-        screen.scroll(place.y - 8)
-    elif place is not None and place.y + place.height > screen.height:
-        screen.scroll(place.y + place.height - screen.height + 8)
+        keys.press(machine, WORDS.get(name) or LETTERS[name], held)

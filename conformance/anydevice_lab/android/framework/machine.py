@@ -6,26 +6,27 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from anydevice.testing.screen import FakeElement, FakeScreen
-from anydevice_schemas import EDITABLE
+from anydevice.testing.screen import FakeScreen
 
+from ...handset import popups
 from . import windows
-from .apps import KEYBOARD, PERMISSIONS, SYSTEM_UI, AndroidPractice
-from .geometry import Box
+from .apps import KEYBOARD, PERMISSIONS, SYSTEM_UI
 from .tasks import Tasks
-from .windows import APPLICATION, INPUT_METHOD, SYSTEM, Popup, Window
+from .windows import INPUT_METHOD, SYSTEM, Window
+
+ALLOW = ("While using the app", "Don’t allow")
 
 
 class Machine(Tasks):
     """What a device is and shows."""
 
-    def opener(self, package: str) -> Callable[[], None]:
+    def opener(self, app: str) -> Callable[[], None]:
         """What starts an app from the launcher."""
 
         def start() -> None:
             from .intents import launch
 
-            launch(self, package)
+            launch(self, app)
 
         return start
 
@@ -37,17 +38,17 @@ class Machine(Tasks):
         for box, make in ((geometry.navigation_bar, self._navigation), (geometry.status_bar, windows.status_bar)):
             if box is not None:
                 bar = make(box.width / scale, box.height / scale)
-                found.append(Window("", SYSTEM_UI, SYSTEM, box, bar, scale))
+                found.append(Window("", SYSTEM_UI, box, bar, scale, bar=True, type=SYSTEM))
         if self.keyboard_shown:
             box = geometry.keyboard
-            keys = windows.keyboard(box.width / scale, box.height / scale, self._key_on_screen)
-            found.append(Window("InputMethod", KEYBOARD, INPUT_METHOD, box, keys, scale))
+            keys = popups.keyboard(box.width / scale, box.height / scale, self._key_on_screen)
+            found.append(Window("InputMethod", KEYBOARD, box, keys, scale, keyboard=True, type=INPUT_METHOD))
         front = self.front
         over = self._popup_window()
         if over is not None:
             found.append(over)
         content = geometry.content(keyboard=self.keyboard_shown)
-        main = Window(front.label, front.package, APPLICATION, content, front.screen, scale)
+        main = Window(front.label, front.package, content, front.screen, scale)
         main.component, main.frame = front.full_component, geometry.whole
         found.append(main)
         focus = over if over is not None else main
@@ -67,7 +68,7 @@ class Machine(Tasks):
         return windows.navigation_bar(width, height, buttons)
 
     def _key_on_screen(self, what: str) -> None:
-        from .keys import type_text
+        from ...handset.keys import type_text
 
         if what in ("backspace", "enter"):
             self.target_screen.key(what)
@@ -75,56 +76,17 @@ class Machine(Tasks):
             type_text(self, what)
 
     @property
-    def target_screen(self) -> FakeScreen:
-        """The screen that gets keys: the dialog in front, else the app."""
-        popup = self.current_popup()
-        return popup.screen if popup is not None else self.front.screen
-
-    def current_popup(self) -> Popup | None:
-        """The dialog in front: the app's own, or one of the system; None if there is none."""
-        asked = self.front.screen.dialog
-        if self.popup is not None and self.popup.owner is not None and self.popup.owner is not asked:
-            self.popup = None  # it was answered by other means
-        if self.popup is None and asked is not None:
-            kind, text, buttons = asked
-            self.popup = windows.dialog(kind, text, buttons, self.room[0], self._answer)
-            self.popup.owner, self.popup.title = asked, self.front.label
-            self.popup.package, self.popup.component = self.front.package, self.front.full_component
-            if kind == "prompt":
-                self.keyboard_shown = True
-        return self.popup
-
-    def _answer(self, how: str, text: str) -> None:
-        kind = self.front.screen.dialog[0] if self.front.screen.dialog is not None else ""
-        self.popup = None
-        self.keyboard_shown = False
-        self.front.screen.answer(how, text if kind == "prompt" else None)
+    def part_in_front(self) -> str:
+        """The activity in front."""
+        return self.front.full_component
 
     def _popup_window(self) -> Window | None:
         popup = self.current_popup()
         if popup is None:
             return None
-        geometry, scale = self.geometry, self.geometry.scale
-        room = geometry.content(keyboard=self.keyboard_shown)
-        wide, tall = round(popup.width * scale), min(round(popup.height * scale), room.height)
-        left, top = room.left + (room.width - wide) // 2, room.top + (room.height - tall) // 2
-        box = Box(left, top, left + wide, top + tall)
-        window = Window(popup.title, popup.package, APPLICATION, box, popup.screen, scale)
-        window.component, window.cancels, window.modal = popup.component, popup.cancels, True
+        window = Window(popup.title, popup.app, self.popup_box(popup), popup.screen, self.geometry.scale)
+        window.component, window.cancels, window.modal = popup.part, popup.cancels, True
         return window
-
-    def choose(self, element: FakeElement) -> None:
-        """A select of the app drops its list down."""
-        options = self.practice.options_of(element)
-
-        def answer(option: str) -> None:
-            self.popup = None
-            if option != element.value:
-                element.write(option)
-
-        self.popup = windows.choice(options, element.value or "", self.room[0], answer)
-        self.popup.package = self.front.package
-        self.popup.cancels = lambda: setattr(self, "popup", None)
 
     def ask_permission(self, package: str, permission: str) -> None:
         """The system asks whether an app may do something."""
@@ -137,7 +99,7 @@ class Machine(Tasks):
 
         what = permission.rpartition(".")[2].replace("_", " ").lower()
         text = f"Allow {self.apps[package].label} to use {what}?"
-        self.popup = windows.dialog("confirm", text, ("While using the app", "Don’t allow"), self.room[0], answer)
+        self.popup = popups.dialog("confirm", text, ALLOW, self.room[0], answer, ids=self.ids)
         ids = {
             "android:id/message": f"{PERMISSIONS}:id/permission_message",
             "android:id/button1": f"{PERMISSIONS}:id/permission_allow_foreground_only_button",
@@ -145,8 +107,8 @@ class Machine(Tasks):
         }
         for element in self.popup.screen.elements:
             element.identifier = ids.get(element.identifier, element.identifier)
-        self.popup.package = PERMISSIONS
-        self.popup.component = f"{PERMISSIONS}/com.android.permissioncontroller.permission.ui.GrantPermissionsActivity"
+        self.popup.app = PERMISSIONS
+        self.popup.part = f"{PERMISSIONS}/com.android.permissioncontroller.permission.ui.GrantPermissionsActivity"
 
     def seen(self) -> list[Window]:
         """What is shown now, kept: later changes do not change it."""
@@ -154,18 +116,6 @@ class Machine(Tasks):
         for window in found:
             _ = window.root
         return found
-
-    @property
-    def focused_field(self) -> FakeElement | None:
-        """The field that gets text."""
-        focus = self.target_screen.focus
-        return focus if focus is not None and focus.role in EDITABLE else None
-
-    @property
-    def animated(self) -> bool:
-        """Whether what is in front never comes to rest."""
-        screen = self.front.screen
-        return isinstance(screen, AndroidPractice) and screen.animated
 
     def state(self) -> dict[str, Any]:
         """What the lab tells of it."""

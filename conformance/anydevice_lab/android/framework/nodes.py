@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from anydevice.testing.screen import FakeElement, FakeScreen
-from anydevice_schemas import EDITABLE, INTERACTIVE, Rect
+from anydevice_schemas import EDITABLE, INTERACTIVE
 from anydevice_schemas.practice import APP_ID
 
-from .apps import AndroidPractice
-from .geometry import Box
+from ...handset.apps import HandsetPractice
+from ...handset.geometry import Box
+from ...handset.picture import pixels
 
 W = "android.widget."
 CLASSES = {
@@ -84,7 +85,7 @@ def tree_of(screen: FakeScreen, package: str, box: Box, scale: float, frame: Box
         frame: The whole window, where its content does not fill it.
     """
     frame = frame or box
-    practice = isinstance(screen, AndroidPractice)
+    practice = isinstance(screen, HandsetPractice)
     inner = [
         UiNode("android.widget.LinearLayout", package, frame),
         UiNode("android.widget.FrameLayout", package, box, rid="android:id/content"),
@@ -121,21 +122,12 @@ def _id(name: str, package: str) -> str:
     return name if package == APP_ID or ":id/" in name else f"{package}:id/{name}"
 
 
-def _pixels(rect: Rect, box: Box, scale: float) -> Box:
-    return Box(
-        box.left + round(rect.x * scale),
-        box.top + round(rect.y * scale),
-        box.left + round((rect.x + rect.width) * scale),
-        box.top + round((rect.y + rect.height) * scale),
-    )
-
-
 def _node(screen: FakeScreen, element: FakeElement, package: str, box: Box, scale: float) -> UiNode | None:
-    bounds = _pixels(screen.place(element), box, scale).clip(box)
+    bounds = pixels(screen.place(element), box, scale).clip(box)
     if bounds is None or "hidden" in element.states:
         return None
     role, states = element.role, element.states
-    practice = isinstance(screen, AndroidPractice)
+    practice = isinstance(screen, HandsetPractice)
     editable = role in EDITABLE and "readonly" not in states
     node = UiNode(
         CLASSES.get(role, W + "TextView"),
@@ -153,7 +145,7 @@ def _node(screen: FakeScreen, element: FakeElement, package: str, box: Box, scal
     )
     node.clickable = node.clickable or (practice and role == "image")
     node.focusable = node.clickable or editable
-    node.long_clickable = role in EDITABLE or (isinstance(screen, AndroidPractice) and screen.hears(element, "hold"))
+    node.long_clickable = role in EDITABLE or (isinstance(screen, HandsetPractice) and screen.hears(element, "hold"))
     _say(node, element)
     if role == "heading":
         return UiNode(W + "Toolbar", package, bounds, children=[node])

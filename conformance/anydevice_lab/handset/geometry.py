@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from anydevice_schemas import Point
 
-from ..kinds import Kind
-
 STATUS_BAR, NAVIGATION_BAR = 24.0, 48.0
 """Heights of the system's bars, in points."""
 KEYBOARD_SHARE = 0.4
@@ -54,19 +52,24 @@ class Box:
 class Geometry:
     """Sizes and turn of the display.
 
+    Args:
+        physical: Width and height in the natural orientation, in pixels.
+        density: Pixels an inch; 160 is one pixel a point.
+        bars: Whether the system has bars above and below the app.
+
     Attributes:
         physical: Width and height in the natural orientation, in pixels.
-        size_override, density_override: What `wm` was told instead.
+        size_override, density_override: What a caller told it instead.
         rotation: Quarter turns from the natural orientation.
     """
 
-    def __init__(self, kind: Kind) -> None:
-        self.physical = (kind.width, kind.height)
-        self.physical_density = kind.density
+    def __init__(self, physical: tuple[int, int], density: float, *, bars: bool = True) -> None:
+        self.physical = physical
+        self.physical_density = density
         self.size_override: tuple[int, int] | None = None
-        self.density_override: int | None = None
+        self.density_override: float | None = None
         self.rotation = 0
-        self._bars = not kind.tv
+        self._bars = bars
 
     @property
     def size(self) -> tuple[int, int]:
@@ -75,7 +78,7 @@ class Geometry:
         return (height, width) if self.rotation % 2 else (width, height)
 
     @property
-    def density(self) -> int:
+    def density(self) -> float:
         """Pixels an inch."""
         return self.density_override or self.physical_density
 

@@ -1,19 +1,22 @@
-"""Pictures of the display, drawn from the same nodes that accessibility tells."""
+"""Pictures of the display, drawn from what its windows show."""
 
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from anydevice.testing.screen import FakeElement
+from anydevice_schemas import EDITABLE, INTERACTIVE, Rect
+
 from .geometry import Box
-from .windows import SYSTEM, Window
+from .windows import Window
 
 PAPER, INK, LINE, DARK, SHADE = (250, 250, 252), (28, 28, 32), (160, 160, 170), (0, 0, 0), (225, 230, 245)
-FILLS = {"Button": (206, 222, 250), "EditText": (255, 255, 255), "ImageView": (236, 214, 190)}
+FIELD = (255, 255, 255)
+FILLS = {"button": (206, 222, 250), "textbox": FIELD, "searchbox": FIELD, "image": (236, 214, 190)}
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,41 @@ class Drawing:
     dark: bool = False
 
 
+def pixels(rect: Rect, box: Box, scale: float) -> Box:
+    """Where a rectangle in points, inside a window's box, is on the display."""
+    return Box(
+        box.left + round(rect.x * scale),
+        box.top + round(rect.y * scale),
+        box.left + round((rect.x + rect.width) * scale),
+        box.top + round((rect.y + rect.height) * scale),
+    )
+
+
 def draw(windows: Sequence[Window], size: tuple[int, int], *, dark: bool = False) -> Drawing:
     """What windows look like; the topmost comes first in them."""
     shapes: list[Shape] = []
     for window in reversed(windows):
-        shapes.append(Shape(window.box, SHADE if window.type == SYSTEM else PAPER))
-        for node in window.root.walk():
-            if node.element is None and not node.text:
+        shapes.append(Shape(window.box, SHADE if window.bar else PAPER))
+        for element in window.screen.elements:
+            bounds = pixels(window.screen.place(element), window.box, window.scale).clip(window.box)
+            if bounds is None or "hidden" in element.states:
                 continue
-            fill = FILLS.get(node.cls.rpartition(".")[2])
-            text = node.text or (node.desc if not node.children else "")
-            if node.checkable:
-                text = ("[x] " if node.checked else "[ ] ") + text
-            marked = node.focused or node.clickable
-            shapes.append(Shape(node.bounds, fill, text[:200], round(16 * window.scale), marked))
+            marked = element is window.screen.focus or element.role in INTERACTIVE
+            fill = FILLS.get(element.role)
+            shapes.append(Shape(bounds, fill, _text(element)[:200], round(16 * window.scale), marked))
     return Drawing(size, tuple(shapes), dark)
+
+
+def _text(element: FakeElement) -> str:
+    """What a person reads on it."""
+    value = element.value or ""
+    shown = "•" * len(value) if element.secure else value
+    if element.role in EDITABLE and element.role != "spinbutton":
+        return shown or element.name
+    text = f"{element.name}: {shown}" if element.name and shown else element.name or shown
+    if element.role in ("switch", "checkbox", "radio", "option"):
+        return ("[x] " if "checked" in element.states else "[ ] ") + text
+    return text
 
 
 @lru_cache(maxsize=32)
@@ -89,8 +112,3 @@ def jpeg(drawing: Drawing, quality: int = 80) -> bytes:
     out = io.BytesIO()
     image(drawing).save(out, "JPEG", quality=quality)
     return out.getvalue()
-
-
-def raw(drawing: Drawing) -> bytes:
-    """The picture as `screencap` writes it unless told otherwise: width, height, format, colours, then the pixels."""
-    return struct.pack("<4I", *drawing.size, 1, 1) + bytes(image(drawing).convert("RGBA").tobytes())
