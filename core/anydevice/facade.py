@@ -19,6 +19,8 @@ class Facade(Protocol):
     Attributes:
         name: What a client asks for at connect, e.g. `mcp`.
         options: Optional: names of the options it takes; the daemon refuses any other at connect.
+        run: Optional: `async def run(router)`, which the daemon starts once and cancels when it ends: what a facade
+            does besides serving connections. An exception of it is logged, and nothing else.
     """
 
     name: str

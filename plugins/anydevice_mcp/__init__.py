@@ -1,7 +1,11 @@
 """Agents' door: anydevice as an MCP server, a facade of the daemon.
 
     wire.py, frames.py        lines of JSON-RPC on one side, the SDK's message streams on the other
-    server.py, progress.py    what a request becomes: a call of the router
+    server.py, seats.py       every method, answered by the features in turn; who asks
+    features.py, changes.py   what a plugin may add to the facade itself; telling clients that a list changed
+    commands.py, progress.py  commands as tools: a call of the router, and what of its answer the client gets
+    approving.py              asking a person, through the client
+    resources.py, prompts.py  files that calls made, devices, guides/; ways to begin
     published.py, schemas.py  which commands are tools, and under which schemas
     shortening.py             what the default list leaves out or says in fewer words
     instructions.py           what a model is told before its first call
@@ -19,8 +23,9 @@ from anydevice.facade import Facade
 from anydevice.hooks import hookimpl
 
 from .facade import McpFacade
+from .features import Feature, Host
 
-__all__ = ["McpFacade", "anydevice_facades"]
+__all__ = ["Feature", "Host", "McpFacade", "anydevice_facades"]
 
 
 @hookimpl

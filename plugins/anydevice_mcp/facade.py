@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
+import structlog
 
 from anydevice_schemas.errors import InvalidArgument
+
+from .features import Feature, McpHooks
 
 if TYPE_CHECKING:
     from anyio.abc import ByteStream
 
     from anydevice.router import Router
     from anydevice_schemas import Caller
+
+    from .server import Household
+
+log = structlog.get_logger("anydevice.mcp")
 
 
 class McpFacade:
@@ -26,9 +33,17 @@ class McpFacade:
     name = "mcp"
     options = ("schemas",)
 
+    def __init__(self) -> None:
+        self._household: Household | None = None
+
     async def prepare(self) -> None:
         """Imports the SDK in a worker thread; it takes most of a second."""
         await anyio.to_thread.run_sync(_import_sdk)
+
+    async def run(self, router: Router) -> None:
+        """What runs as long as the daemon does: clients are told of changes."""
+        household = await self.household(router)
+        await household.changes.run()
 
     async def serve(self, stream: ByteStream, caller: Caller, router: Router, options: Mapping[str, Any]) -> None:
         """Serves one connection until the client ends it.
@@ -39,13 +54,41 @@ class McpFacade:
             router: Takes the calls.
             options: `schemas`: `default` or `full`. A bad value is told as the answer to the first request.
         """
-        await self.prepare()
+        household = await self.household(router)
         from .server import refuse, serve
 
         try:
-            await serve(stream, caller, router, options)
+            await serve(stream, caller, household, options)
         except InvalidArgument as error:
             await refuse(stream, error)
+
+    async def household(self, router: Router) -> Household:
+        """What all connections share; made when the first one comes."""
+        await self.prepare()
+        if self._household is None:
+            from .server import Household
+
+            self._household = Household(router, brought_features(router))
+        return self._household
+
+
+def brought_features(router: Router) -> list[Feature]:
+    """The features of all plugins, in the order the plugins were found."""
+    manager = router.plugins
+    if manager is None:
+        return []
+    if not hasattr(manager.hook, "anydevice_mcp_features"):
+        manager.add_hookspecs(McpHooks)
+    found: list[Feature] = []
+    for name, plugin in manager.list_name_plugin():
+        others = [other for other in manager.get_plugins() if other is not plugin]
+        try:
+            brought = manager.subset_hook_caller("anydevice_mcp_features", others)()
+        except Exception as error:  # one plugin's fault stays its own
+            log.warning("mcp_features_failed", plugin=name, exc_info=error)
+            continue
+        found += [feature for some in brought for feature in some or ()]
+    return found
 
 
 def _import_sdk() -> None:

@@ -1,65 +1,144 @@
-"""The server object of a connection: what each request of the protocol becomes.
+"""The server object: every method of the protocol, answered by the features in turn.
 
-This is the only door to the SDK besides `wire`; it is imported when the first connection comes.
+A connection by stdio has a server object of its own, HTTP one for all; both share the features and who hears of changes
+(`Household`). This module and those of single features know the SDK; they are imported when the first client comes.
 """
 
 from __future__ import annotations
 
-import base64
 import secrets
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 import structlog
 from anyio.abc import ByteStream
-from mcp.server.caching import CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 import anydevice
 from anydevice.host.protocol import LINE_LIMIT, Lines, LineTooLong
 from anydevice.router import Router
-from anydevice_schemas import Answer, Call, Caller, Command, Switches
-from anydevice_schemas.errors import AnydeviceError, UnknownCommand
+from anydevice_schemas import Caller
+from anydevice_schemas.errors import AnydeviceError
 
 from . import instructions
+from .changes import Changes
+from .commands import Commands
+from .features import Feature, Host
 from .frames import Malformed, decode, encode, is_id
-from .progress import Relay
-from .published import PICTURES, Mode, definitions, is_listed, mode_of
-from .results import Picture, Result, Style, render
-from .untrusted import scrubber
+from .prompts import Prompts
+from .published import mode_of
+from .resources import Resources
+from .seats import Seat, seat_of
 from .wire import CHUNK, Inbound, Outbound, Wire
 
 log = structlog.get_logger("anydevice.mcp")
 
 Request = ServerRequestContext[Any, Any]
-CallerOf = Callable[[Request], Caller]
+T = TypeVar("T")
 
 LIST_TTL_MS = 300_000
-"""How long a client may keep the tool list: it changes only when plugins do."""
+"""How long a client may keep a list: it changes only when plugins do."""
 
-PICTURE_MOST = 3_700_000
-"""Bytes of a picture that is shown; as base64 it stays below what models accept (5 MB)."""
-
-RUNNER = "command-run"
-SWITCH_NAMES = frozenset(field.alias or name for name, field in Switches.model_fields.items())
+LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/templates/list", "server/discover")
 
 REFUSED = -32000
 """Code of the error that answers the first request of a connection that cannot be served."""
 
+CHANGES = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
 
-async def serve(stream: ByteStream, caller: Caller, router: Router, options: Mapping[str, Any]) -> None:
+
+class Household:
+    """What all connections of a daemon share: the features, and who hears of changes.
+
+    Args:
+        router: Takes the calls.
+        brought: Features of plugins, after those of the facade.
+    """
+
+    def __init__(self, router: Router, brought: Sequence[Feature] = ()) -> None:
+        self.router = router
+        self.changes = Changes()
+        resources = Resources()
+        self.commands = Commands(resources)
+        self.features: list[Feature] = [self.commands, resources, Prompts(), *brought]
+        # One key for all connections: what a client of HTTP brings back may reach another server object.
+        self.security = RequestStateSecurity(keys=[secrets.token_bytes(32)], bind_principal=_principal)
+        host = Host(router, lambda ctx: seat_of(ctx).caller, self.changes.changed, self.changes.updated)
+        for feature in self.features:
+            feature.host = host
+        router.services.catalogue.listeners.append(lambda: self.changes.changed("tools"))
+
+    def server(self, lifespan: Callable[[Any], Any] | None = None) -> Server[Any]:
+        """A server object.
+
+        Args:
+            lifespan: Gives a connection its seat, where requests do not carry one.
+        """
+        more: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
+        hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
+        desk = _Desk(self)
+        server: Server[Any] = _Announcing(
+            "anydevice",
+            version=anydevice.__version__,
+            title="anydevice",
+            instructions=instructions.TEXT,
+            cache_hints=dict.fromkeys(LISTS, hint),
+            on_list_tools=desk.list_tools,
+            on_call_tool=desk.call_tool,
+            on_list_resources=desk.list_resources,
+            on_list_resource_templates=desk.list_templates,
+            on_read_resource=desk.read_resource,
+            on_subscribe_resource=self.changes.subscribe,
+            on_unsubscribe_resource=self.changes.unsubscribe,
+            on_subscriptions_listen=ListenHandler(self.changes.bus),
+            on_list_prompts=desk.list_prompts,
+            on_get_prompt=desk.get_prompt,
+            on_completion=desk.complete,
+            **more,
+        )
+        server.middleware.append(self.changes.remember)
+        server.middleware.append(RequestStateBoundary(self.security, default_audience="anydevice"))
+        return server
+
+
+def _principal(ctx: Request) -> str | None:
+    return seat_of(ctx).caller.principal
+
+
+class _Announcing(Server[Any]):
+    """A server that tells clients of the older era that its lists change."""
+
+    def create_initialization_options(self, notification_options: Any = None, *more: Any, **named: Any) -> Any:
+        return super().create_initialization_options(notification_options or CHANGES, *more, **named)
+
+    def get_capabilities(self, notification_options: Any = None, *more: Any, **named: Any) -> types.ServerCapabilities:
+        return super().get_capabilities(notification_options or CHANGES, *more, **named)
+
+
+async def serve(stream: ByteStream, caller: Caller, household: Household, options: Mapping[str, Any]) -> None:
     """Serves one connection until its client ends it.
 
     Raises:
         InvalidArgument: An option that means nothing; nothing was read yet.
     """
-    server = build_server(router, lambda _: caller, mode_of(options))
+    seat = Seat(caller, mode_of(options))
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[Seat]:
+        try:
+            yield seat
+        finally:
+            household.changes.forget(seat)
+
+    server = household.server(lifespan)
 
     async def run(inbound: Inbound, outbound: Outbound) -> None:
         await server.run(inbound, outbound, server.create_initialization_options())
@@ -87,143 +166,110 @@ async def refuse(stream: ByteStream, error: AnydeviceError) -> None:
                 return
 
 
-def build_server(router: Router, caller_of: CallerOf, mode: Mode) -> Server[Any]:
-    """A server over a router.
+class _Desk:
+    """The handlers of a server: each asks the features in turn."""
 
-    Args:
-        router: Takes the calls.
-        caller_of: Says in whose name a request is made; only what authenticates the transport may decide that.
-        mode: Which tools are listed, and under which schemas.
-    """
-    door = _Door(router, caller_of, mode)
-    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
-    return Server(
-        "anydevice",
-        version=anydevice.__version__,
-        title="anydevice",
-        instructions=instructions.TEXT,
-        cache_hints={"tools/list": hint, "server/discover": hint},
-        on_list_tools=door.list_tools,
-        on_call_tool=door.call_tool,
-    )
-
-
-class _Door:
-    """The handlers of one server."""
-
-    def __init__(self, router: Router, caller_of: CallerOf, mode: Mode) -> None:
-        self._router = router
-        self._caller_of = caller_of
-        self._mode = mode
+    def __init__(self, household: Household) -> None:
+        self._household = household
 
     async def list_tools(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The tools of this mode, sorted, all on one page."""
+        """All tools, sorted by name, on one page."""
+        found = await self._listed(params, lambda feature: feature.tools(ctx), lambda tool: tool.name)
+        return types.ListToolsResult(tools=found)
+
+    async def call_tool(
+        self, ctx: Request, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """One call. Only a name that nothing has, and a defect of ours, are errors of the protocol."""
+        result: types.CallToolResult | types.InputRequiredResult | None = await self._first(
+            lambda feature: feature.call_tool(ctx, params), tool=params.name[:60]
+        )
+        if result is None:
+            raise self._household.commands.unknown(params.name)
+        return result
+
+    async def list_resources(
+        self, ctx: Request, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Every resource there is now."""
+        found = await self._listed(params, lambda feature: feature.resources(ctx), lambda resource: str(resource.uri))
+        return types.ListResourcesResult(resources=found)
+
+    async def list_templates(
+        self, ctx: Request, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Every template."""
+        found = await self._listed(params, lambda feature: feature.templates(ctx), lambda each: each.uri_template)
+        return types.ListResourceTemplatesResult(resource_templates=found)
+
+    async def read_resource(
+        self, ctx: Request, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        """One resource."""
+        result: types.ReadResourceResult | types.InputRequiredResult | None = await self._first(
+            lambda feature: feature.read(ctx, params), uri=str(params.uri)[:80]
+        )
+        if result is None:
+            uri = str(params.uri)[:200]
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri}", {"uri": uri})
+        return result
+
+    async def list_prompts(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        """Every prompt."""
+        found = await self._listed(params, lambda feature: feature.prompts(ctx), lambda prompt: prompt.name)
+        return types.ListPromptsResult(prompts=found)
+
+    async def get_prompt(
+        self, ctx: Request, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        """One prompt."""
+        result: types.GetPromptResult | types.InputRequiredResult | None = await self._first(
+            lambda feature: feature.prompt(ctx, params), prompt=params.name[:60]
+        )
+        if result is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:60]!r}.")
+        return result
+
+    async def complete(self, ctx: Request, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """What an argument may be; nothing for what nobody knows."""
+        result = await self._first(lambda feature: feature.complete(ctx, params))
+        return types.CompleteResult(completion=result or types.Completion(values=[]))
+
+    async def _listed(
+        self,
+        params: types.PaginatedRequestParams | None,
+        ask: Callable[[Feature], Awaitable[Sequence[T]]],
+        name_of: Callable[[T], str],
+    ) -> list[T]:
+        """What all features have, sorted; where two have one name the earlier keeps it."""
         if params is not None and params.cursor is not None:
             raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list has one page.")
-        services = self._router.services
-        words = [word.name for word in services.backends.platforms]
-        tools = definitions(services.catalogue, self._mode, words)
-        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools])
-
-    async def call_tool(self, ctx: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """One call of the router. Whatever the command says, an error too, is a result; only a name that no
-        command has, and a defect of ours, are protocol errors."""
-        try:
-            return await self._call(ctx, params.name, params.arguments or {})
-        except MCPError:
-            raise
-        except Exception as error:  # a defect of ours: told by its incident, nothing of it on the wire
-            incident = secrets.token_hex(4)
-            log.error("mcp_call_failed", incident=incident, tool=params.name[:60], exc_info=error)
-            raise MCPError(
-                types.INTERNAL_ERROR, f"Something in anydevice is wrong (incident {incident}).", {"incident": incident}
-            ) from None
-
-    async def _call(self, ctx: Request, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        catalogue = self._router.services.catalogue
-        try:
-            command = catalogue.get(name).command
-        except UnknownCommand as error:
-            nearest = error.details["nearest"]
-            near = f" Nearest: {', '.join(nearest)}." if nearest else ""
-            raise MCPError(
-                types.INVALID_PARAMS, f"Unknown tool: {error.message}{near}", {"nearest": nearest, "hint": error.hint}
-            ) from None
-        caller = self._caller_of(ctx)
-        if command.name == RUNNER:
-            arguments = _handed_on(arguments)
-        answer = await self._answer(ctx, Call(name=command.name, arguments=arguments, caller=caller))
-        pictures: list[Picture] = []
-        if command.name in PICTURES or not is_listed(command.name, self._mode):
-            answer, pictures = await self._pictures(answer)
-        return _wire_result(
-            render(answer, self._speaker(answer, command), Style.of(arguments), self._scrub(caller), pictures)
-        )
-
-    def _speaker(self, answer: Answer, called: Command) -> Command:
-        """The command an answer is of: the inner one, where `command-run` passed it on."""
-        if answer.command == called.name:
-            return called
-        try:
-            return self._router.services.catalogue.get(answer.command).command
-        except UnknownCommand:
-            return called
-
-    async def _answer(self, ctx: Request, call: Call) -> Answer:
-        if not ctx.meta or "progress_token" not in ctx.meta:
-            return await self._router.call(call)
-        relay = Relay(ctx.session.report_progress)
-        async with anyio.create_task_group() as group:
-            group.start_soon(relay.run)
+        found: dict[str, T] = {}
+        for feature in self._household.features:
             try:
-                answer = await self._router.call(call, progress=relay)
-            finally:
-                relay.close()
-        return answer
+                brought = await ask(feature)
+            except Exception as error:  # one feature's fault stays its own
+                log.error("mcp_feature_failed", feature=feature.name, exc_info=error)
+                continue
+            for each in brought:
+                found.setdefault(name_of(each), each)
+        return [found[name] for name in sorted(found)]
 
-    async def _pictures(self, answer: Answer) -> tuple[Answer, list[Picture]]:
-        """The pictures an answer made, and the answer with a word for each that cannot be shown."""
-        shown: list[Picture] = []
-        missing: list[str] = []
-        store = self._router.services.artefacts
-        for artefact in answer.artefacts:
-            if not artefact.mime.startswith("image/"):
-                continue
-            if artefact.size > PICTURE_MOST:
-                missing.append(f"picture {artefact.name}: {artefact.size} bytes, more than can be shown")
-                continue
+    async def _first(self, ask: Callable[[Feature], Awaitable[T | None]], **about: Any) -> T | None:
+        """The answer of the first feature that has one."""
+        for feature in self._household.features:
             try:
-                data = await anyio.to_thread.run_sync(store.read, artefact.name)
-            except (AnydeviceError, OSError):
-                missing.append(f"picture {artefact.name}: it is gone already")
-                continue
-            shown.append(Picture(artefact.mime, data))
-        if missing:
-            answer = answer.model_copy(update={"truncated": [*answer.truncated, *missing]})
-        return answer, shown
-
-    def _scrub(self, caller: Caller) -> Callable[[str], str]:
-        places = [(str(self._router.services.settings.home), "<anydevice>"), (str(Path.home()), "~")]
-        if caller.cwd is not None:
-            places.append((caller.cwd, "."))
-        return scrubber(places)
-
-
-def _handed_on(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `command-run` with its switches given to the inner command too, which would miss them."""
-    inner = arguments.get("arguments", {})
-    if not isinstance(inner, dict):
-        return arguments
-    switches = {name: value for name, value in arguments.items() if name in SWITCH_NAMES}
-    return {**arguments, "arguments": {**switches, **inner}} if switches else arguments
-
-
-def _wire_result(result: Result) -> types.CallToolResult:
-    content: list[Any] = [types.TextContent(type="text", text=result.text)]
-    content += [
-        types.ImageContent(type="image", data=base64.b64encode(p.data).decode("ascii"), mime_type=p.mime)
-        for p in result.pictures
-    ]
-    if result.structured is None:
-        return types.CallToolResult(content=content, is_error=result.is_error)
-    return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
+                result = await ask(feature)
+            except MCPError:
+                raise
+            except Exception as error:  # a defect: told by its incident, nothing of it on the wire
+                incident = secrets.token_hex(4)
+                log.error("mcp_call_failed", incident=incident, feature=feature.name, **about, exc_info=error)
+                raise MCPError(
+                    types.INTERNAL_ERROR,
+                    f"Something in anydevice is wrong (incident {incident}).",
+                    {"incident": incident},
+                ) from None
+            if result is not None:
+                return result
+        return None

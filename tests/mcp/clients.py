@@ -25,9 +25,10 @@ _numbers = iter(range(1, 1_000_000))
 
 
 @asynccontextmanager
-async def connected(router: Router, **options: Any) -> AsyncIterator[SocketStream]:
+async def connected(router: Router, facade: McpFacade | None = None, **options: Any) -> AsyncIterator[SocketStream]:
     """The client's end of a connection that the facade serves as the daemon would: over a Unix socket, cancelled
     once the client is gone, its sessions ended with it."""
+    facade = facade or McpFacade()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     client = await SocketStream.from_socket(ours)
     raw = await SocketStream.from_socket(theirs)
@@ -37,7 +38,7 @@ async def connected(router: Router, **options: Any) -> AsyncIterator[SocketStrea
 
     async def serve() -> None:
         async with HostStream(raw) as stream:
-            await stream.while_wanted(McpFacade().serve, stream, caller, router, options)
+            await stream.while_wanted(facade.serve, stream, caller, router, options)
         router.services.sessions.end_connection(caller.connection)
 
     async with anyio.create_task_group() as group:
@@ -49,6 +50,16 @@ async def connected(router: Router, **options: Any) -> AsyncIterator[SocketStrea
                 await anyio.sleep(0.01)
 
 
+@asynccontextmanager
+async def facade_running(router: Router) -> AsyncIterator[McpFacade]:
+    """A facade with what the daemon keeps running for it."""
+    facade = McpFacade()
+    async with anyio.create_task_group() as group:
+        group.start_soon(facade.run, router)
+        yield facade
+        group.cancel_scope.cancel()
+
+
 class Bare:
     """A client that knows nothing but lines of JSON: everything sent and received is as it is on the wire."""
 
@@ -58,6 +69,8 @@ class Bare:
         self._buffer = b""
         self._id = 0
         self.modern = False
+        self.capabilities: dict[str, Any] = {}
+        self.answers: dict[str, Any] = {}
 
     async def raw(self, data: bytes) -> None:
         """Sends bytes as they are."""
@@ -93,19 +106,22 @@ class Bare:
             params["_meta"] = {
                 "io.modelcontextprotocol/protocolVersion": MODERN,
                 "io.modelcontextprotocol/clientInfo": {"name": "bare", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
                 **params.get("_meta", {}),
             }
         return {"jsonrpc": "2.0", "id": id, "method": method, **({"params": params} if params else {})}
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, id: Any = None) -> dict[str, Any]:
-        """Sends a request and returns its response, whatever comes between."""
+        """Sends a request and returns its response, whatever comes between; answers what the server asks meanwhile
+        with `answers`, by method."""
         message = self.request(method, params, id)
         await self.send(message)
         while True:
             reply = await self.receive()
             if isinstance(reply, dict) and reply.get("id") == message["id"] and "method" not in reply:
                 return reply
+            if isinstance(reply, dict) and "id" in reply and reply.get("method") in self.answers:
+                await self.send({"jsonrpc": "2.0", "id": reply["id"], "result": self.answers[reply["method"]]})
 
     async def call(self, name: str, meta: dict[str, Any] | None = None, /, **arguments: Any) -> dict[str, Any]:
         """Calls a tool; returns its result.
@@ -125,7 +141,8 @@ class Bare:
         if era == MODERN:
             self.modern = True
             return (await self.ask("server/discover"))["result"]
-        params = {"protocolVersion": era, "capabilities": {}, "clientInfo": {"name": "bare", "version": "1"}}
+        params = {"protocolVersion": era, "capabilities": self.capabilities}
+        params["clientInfo"] = {"name": "bare", "version": "1"}
         reply = await self.ask("initialize", params)
         await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return reply["result"]

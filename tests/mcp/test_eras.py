@@ -26,7 +26,7 @@ async def test_the_handshake_agrees_on_the_revision_asked_for(router: Router, er
         hello = await Bare(stream).hello(era)
         assert hello["protocolVersion"] == era
         assert hello["serverInfo"]["name"] == "anydevice"
-        assert hello["capabilities"]["tools"] == {"listChanged": False}
+        assert hello["capabilities"]["tools"] == {"listChanged": True}
         assert hello["instructions"] == instructions.TEXT
 
 

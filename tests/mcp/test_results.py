@@ -13,8 +13,8 @@ import pytest
 from anydevice.router import Router
 from anydevice.testing import FakeBackend
 from anydevice_mcp.bounds import LIMITS
+from anydevice_mcp.commands import PICTURE_MOST
 from anydevice_mcp.published import definitions
-from anydevice_mcp.server import PICTURE_MOST
 
 from .clients import MODERN, Bare, connected, text_of
 
@@ -245,7 +245,8 @@ async def test_a_screenshot_is_a_picture_with_its_size_unit_and_uri_and_no_struc
         ):
             result = await client.call(name, **arguments)
             assert "structuredContent" not in result
-            text, picture = result["content"]
+            text, picture, link = result["content"]
+            assert link["type"] == "resource_link" and link["uri"] in text["text"] and link["mimeType"] == "image/png"
             assert picture["type"] == "image" and picture["mimeType"] == "image/png"
             assert base64.b64decode(picture["data"]).startswith(b"\x89PNG")
             for said in ("width: 390", "height: 844", "unit: points", "scale: 1", "fake:fake-1"):
@@ -258,9 +259,9 @@ async def test_a_picture_too_large_to_show_is_said_to_be_with_its_uri(router: Ro
     async with connected(router) as stream:
         client = await opened(stream)
         shown = await client.call("test-picture", seconds=1000)
-        assert [part["type"] for part in shown["content"]] == ["text", "image"]
+        assert [part["type"] for part in shown["content"]] == ["text", "image", "resource_link"]
         large = await client.call("test-picture", seconds=PICTURE_MOST + 1)
-        assert [part["type"] for part in large["content"]] == ["text"]
+        assert [part["type"] for part in large["content"]] == ["text", "resource_link"]
         assert "more than can be shown" in text_of(large) and "anydevice://artefacts/" in text_of(large)
         assert large["structuredContent"]["files"]
 

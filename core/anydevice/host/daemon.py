@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import anyio
@@ -105,11 +105,22 @@ class Daemon:
             group.start_soon(self._keep_house, logfile)
             group.start_soon(self._keep_place)
             group.start_soon(self._prepare)
+            for name, facade in self.facades.items():
+                group.start_soon(self._run_facade, name, facade)
             group.start_soon(self._accept, listener)
             await self._stop.wait()
             for stream in self.streams:
                 stream.hurry(LAST_WORDS)
             group.cancel_scope.cancel()
+
+    async def _run_facade(self, name: str, facade: Facade) -> None:
+        run: Callable[[Router], Awaitable[None]] | None = getattr(facade, "run", None)
+        if run is None:
+            return
+        try:
+            await run(self.router)
+        except Exception as error:  # a facade's fault stays its own
+            log.error("facade_failed", facade=name, exc_info=error)
 
     def stop_listening(self) -> int:
         """Accepts nothing more; returns a descriptor on which whoever connects waits from now on."""

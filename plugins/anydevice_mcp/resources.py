@@ -1,0 +1,133 @@
+"""Resources: the files that calls made, the devices there are, and guides."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources as packaged
+from typing import Any
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from anydevice.artefacts import SCHEME
+from anydevice_schemas import Artefact, Caller
+from anydevice_schemas.errors import AnydeviceError
+
+from .features import Feature
+from .untrusted import marked
+
+Request = ServerRequestContext[Any, Any]
+
+DEVICES, GUIDES = "anydevice://devices", "anydevice://guides/"
+JSON, TEXT = "application/json", "text/markdown"
+
+KEPT, PRINCIPALS = 100, 1000
+"""Files that are listed for a principal, the latest of them; principals that are remembered."""
+
+READ_MOST = 8 * 1024 * 1024
+"""Bytes of a file that is handed over whole."""
+
+
+class Resources(Feature):
+    """The facade's own resources. A file belongs to the principal whose call made it."""
+
+    name = "resources"
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[str, deque[Artefact]] = OrderedDict()
+
+    def made(self, caller: Caller, artefacts: Sequence[Artefact]) -> None:
+        """A call made files: they are listed from now on."""
+        if not artefacts:
+            return
+        mine = self._made.setdefault(caller.principal, deque(maxlen=KEPT))
+        self._made.move_to_end(caller.principal)
+        while len(self._made) > PRINCIPALS:
+            self._made.popitem(last=False)
+        mine.extend(artefacts)
+        self.host.changed("resources")
+
+    async def resources(self, ctx: Request) -> Sequence[types.Resource]:
+        """The device list, the guides, and the caller's files."""
+        found = [
+            types.Resource(uri=DEVICES, name="devices", title="Devices", mime_type=JSON,
+                           description="Every device this host has, with its state."),
+        ]  # fmt: skip
+        for name, (title, _) in guides().items():
+            found.append(types.Resource(uri=GUIDES + name, name=f"guide-{name}", title=title, mime_type=TEXT))
+        found += [
+            types.Resource(uri=file.uri, name=file.name, mime_type=file.mime, size=file.size)
+            for file in self._made.get(self.host.caller_of(ctx).principal, ())
+        ]
+        return found
+
+    async def templates(self, ctx: Request) -> Sequence[types.ResourceTemplate]:
+        """Addresses of files and guides."""
+        return [
+            types.ResourceTemplate(uri_template=SCHEME + "{name}", name="artefact", title="A file that a call made"),
+            types.ResourceTemplate(uri_template=GUIDES + "{name}", name="guide", title="A guide", mime_type=TEXT),
+        ]
+
+    async def read(self, ctx: Request, params: types.ReadResourceRequestParams) -> types.ReadResourceResult | None:
+        """One of them."""
+        uri = str(params.uri)
+        if uri == DEVICES:
+            rows = marked(await self.host.devices(ctx))
+            return _text(uri, JSON, json.dumps({"devices": rows}, ensure_ascii=False, default=str))
+        if uri.startswith(GUIDES):
+            guide = guides().get(uri.removeprefix(GUIDES))
+            return _text(uri, TEXT, guide[1]) if guide is not None else None
+        if uri.startswith(SCHEME):
+            return await self._file(ctx, uri)
+        return None
+
+    async def _file(self, ctx: Request, uri: str) -> types.ReadResourceResult | None:
+        caller, store = self.host.caller_of(ctx), self.host.router.services.artefacts
+        mine = {artefact.uri: artefact.mime for artefact in self._made.get(caller.principal, ())}
+        if uri not in mine and not caller.principal.startswith("uid:"):
+            return None  # another's file, or none: both look alike. The user of this host owns the folder anyway.
+        try:
+            data = await anyio.to_thread.run_sync(lambda: store.read(uri, limit=READ_MOST))
+        except (AnydeviceError, OSError) as error:
+            words = error.message if isinstance(error, AnydeviceError) else "It cannot be read."
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {words}", {"uri": uri[:200]}) from None
+        mime = mine.get(uri, "application/octet-stream")
+        if mime.startswith("text/") or mime == JSON:
+            return _text(uri, mime, marked(data.decode("utf-8", "replace")))
+        blob = types.BlobResourceContents(uri=uri, mime_type=mime, blob=base64.b64encode(data).decode("ascii"))
+        return types.ReadResourceResult(contents=[blob])
+
+    async def complete(self, ctx: Request, params: types.CompleteRequestParams) -> types.Completion | None:
+        """Names of files and guides."""
+        ref = params.ref
+        if not isinstance(ref, types.ResourceTemplateReference):
+            return None
+        if str(ref.uri) == GUIDES + "{name}":
+            names = list(guides())
+        elif str(ref.uri) == SCHEME + "{name}":
+            names = [each.name for each in self._made.get(self.host.caller_of(ctx).principal, ())]
+        else:
+            return None
+        fit = [name for name in names if name.startswith(params.argument.value)]
+        return types.Completion(values=fit[:100], total=len(fit), has_more=len(fit) > 100)
+
+
+@cache
+def guides() -> dict[str, tuple[str, str]]:
+    """Title and text of each guide, by name."""
+    found = {}
+    for entry in packaged.files(__package__).joinpath("guides").iterdir():
+        if entry.name.endswith(".md"):
+            text = entry.read_text("utf-8")
+            found[entry.name.removesuffix(".md")] = (text.partition("\n")[0].removeprefix("# "), text)
+    return dict(sorted(found.items()))
+
+
+def _text(uri: str, mime: str, text: str) -> types.ReadResourceResult:
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=mime, text=text)])

@@ -1,0 +1,44 @@
+"""Who asks: the caller of a request, and which tools it is shown. The transport decides, never what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from anydevice_schemas import Caller
+
+from .published import Mode
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+SEAT = "anydevice.seat"
+"""Where an HTTP request carries its seat, among its own state."""
+
+
+@dataclass(eq=False, slots=True)
+class Seat:
+    """One client's place: a connection, or over HTTP one request of an authenticated principal.
+
+    Attributes:
+        caller: In whose name calls are made.
+        mode: Which tools are listed, under which schemas.
+    """
+
+    caller: Caller
+    mode: Mode = field(default="default")
+
+
+def seat_of(ctx: ServerRequestContext[Any, Any]) -> Seat:
+    """The seat a request comes from.
+
+    Raises:
+        LookupError: The transport set none; nothing is served then.
+    """
+    if isinstance(ctx.lifespan_context, Seat):
+        return ctx.lifespan_context
+    scope = getattr(ctx.request, "scope", None) or {}
+    seat = scope.get("state", {}).get(SEAT)
+    if not isinstance(seat, Seat):
+        raise LookupError("a request without a seat")
+    return seat
