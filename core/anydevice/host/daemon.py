@@ -97,11 +97,12 @@ class Daemon:
             log.info("stopping", reason=reason)
             self._stop.set()
 
-    async def run(self, listener: SocketListener, logfile: LogFile | None) -> None:
-        """Serves connections until `stop`."""
+    async def run(self, listener: SocketListener, logfile: LogFile | None, announce: Callable[[], None]) -> None:
+        """Serves connections until `stop`; calls `announce` once a signal ends it as it should."""
         async with anyio.create_task_group() as group:
             self._group = group
             await group.start(self._on_signals)
+            announce()
             group.start_soon(self._keep_house, logfile)
             group.start_soon(self._keep_place)
             group.start_soon(self._prepare)
@@ -270,13 +271,16 @@ async def serve(
                 # What was imported stays; looking through it at each collection is what a large tree would pay for.
                 gc.collect()
                 gc.freeze()
-                place.say("ready")
-                log.info("ready", pid=os.getpid(), version=anydevice.__version__, socket=path)
-                if heritage is not None:
-                    log.info("handed_over", before=heritage.version, version=anydevice.__version__)
-                if ready is not None:
-                    ready()
-                await daemon.run(listener, logfile)
+
+                def announce() -> None:
+                    place.say("ready")
+                    log.info("ready", pid=os.getpid(), version=anydevice.__version__, socket=path)
+                    if heritage is not None:
+                        log.info("handed_over", before=heritage.version, version=anydevice.__version__)
+                    if ready is not None:
+                        ready()
+
+                await daemon.run(listener, logfile, announce)
                 place.say("stopping")
         finally:
             if daemon is not None and daemon.watchdog is not None:
