@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -10,15 +11,22 @@ from anyio.abc import SocketStream
 from .transport import GONE
 
 if TYPE_CHECKING:
+    from .adb_device import AdbDevice
     from .device import LabDevice
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 ASKING = "Android Console: Authentication required\r\nAndroid Console: type 'auth <auth_token>' to authenticate\r\n"
 LINE_MOST = 4096
+UNKNOWN = "KO: unknown command, try 'help'"
+Answer = Callable[[list[str]], Awaitable[str]]
 
 
-async def serve(device: LabDevice, stream: SocketStream) -> None:
-    """Answers lines until the other side quits."""
+async def serve(device: AdbDevice, stream: SocketStream, answer: Answer) -> None:
+    """Answers lines until the other side quits.
+
+    Args:
+        answer: What a line of these words is answered by, once the caller is known.
+    """
     known = not device.kind.console_token
     try:
         await stream.send((GREETING if known else ASKING + "OK\r\n").encode())
@@ -36,7 +44,7 @@ async def serve(device: LabDevice, stream: SocketStream) -> None:
                     text = GREETING.removesuffix("\r\n") if known else wrong
                 else:
                     device.journal.add("console", line=" ".join(words))
-                    text = _answer(device, words) if known or words[:1] == ["help"] else _unknown()
+                    text = await answer(words) if known or words[:1] == ["help"] else UNKNOWN
                 await stream.send((text + "\r\n").encode())
                 if words[:1] == ["kill"] and known:
                     await device.shut_down()
@@ -48,8 +56,13 @@ async def serve(device: LabDevice, stream: SocketStream) -> None:
             await stream.aclose()
 
 
-def _unknown() -> str:
-    return "KO: unknown command, try 'help'"
+async def serve_android(device: LabDevice, stream: SocketStream) -> None:
+    """Serves the console of an Android emulator."""
+
+    async def answer(words: list[str]) -> str:
+        return _answer(device, words)
+
+    await serve(device, stream, answer)
 
 
 def _answer(device: LabDevice, words: list[str]) -> str:
@@ -64,8 +77,9 @@ def _answer(device: LabDevice, words: list[str]) -> str:
         device.machine.rotate(device.machine.geometry.rotation + 3)
         return "OK"
     if words[:2] == ["geo", "fix"] and len(words) >= 4:
-        device.machine.located = (float(words[3]), float(words[2]))
+        device.machine.placed = (float(words[3]), float(words[2]))
+        device.machine.hear()
         return "OK"
     if words[:1] == ["help"]:
         return "    help|h|?\r\n    avd\r\n    geo\r\n    kill\r\n    ping\r\n    rotate\r\n    quit|exit\r\nOK"
-    return _unknown()
+    return UNKNOWN

@@ -58,4 +58,4 @@ class LabDevice(AdbDevice):
 
     async def answer_console(self, stream: SocketStream) -> None:
         """Serves a connection to an emulator's console."""
-        await console.serve(self, stream)
+        await console.serve_android(self, stream)

@@ -16,15 +16,16 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
 from anyio.abc import TaskGroup
 
 from ..handset.faults import Fault
+from .adb_device import AdbDevice
 from .adbkey import PublicKey, read_key
 from .device import LabDevice
 from .fakeserver import FakeServer
@@ -43,28 +44,47 @@ class Host:
         tasks: Where devices run.
     """
 
+    kinds: ClassVar[Mapping[str, Kind]] = KINDS
+
     def __init__(self, folder: Path, server: AdbServer, tasks: TaskGroup) -> None:
         self.folder, self.server, self._tasks = folder, server, tasks
-        self.devices: dict[str, LabDevice] = {}
+        self.devices: dict[str, Any] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
         self._fakes: list[FakeServer] = []
         self._number = 0
+
+    def make(self, kind: Kind, folder: Path, number: int) -> AdbDevice:
+        """A device of a kind."""
+        return LabDevice(kind, folder, self.keys, number)
+
+    @property
+    def asked(self) -> dict[str, Callable[..., Awaitable[Any]]]:
+        """What may be asked, by the word for it."""
+        return {
+            "start": self.start, "stop": self._stop, "journal": self._journal, "fault": self._fault,
+            "clear": self._clear, "approve": self._approve, "state": self._state, "set": self._set,
+            "permission": self._permission, "drop": self._drop, "devices": self._devices, "fake": self._fake,
+            "connect": self._connect, "log": self._log, "process": self._process,
+        }  # fmt: skip
 
     @property
     def keys(self) -> list[PublicKey]:
         """Keys of the private server."""
         return [read_key(self.server.public_key.read_bytes())]
 
+    async def open(self) -> None:
+        """What is there before any device."""
+
     async def start(self, kinds: list[dict[str, Any] | str], connect: bool = True) -> list[Answer]:
         """Starts devices; a kind is a name, or a name with fields that differ (`{"name": "phone", "model": "X"}`)."""
         made = []
         for given in kinds:
             fields = {"name": given} if isinstance(given, str) else dict(given)
-            kind: Kind = replace(KINDS[fields["name"]], **_tuples(fields))
+            kind: Kind = replace(self.kinds[fields["name"]], **_tuples(fields))
             self._number += 1
             folder = self.folder / f"d{self._number}"
             folder.mkdir()
-            device = LabDevice(kind, folder, self.keys, self._number)
+            device = self.make(kind, folder, self._number)
             made.append(device)
             await self._tasks.start(self._run, device)
         if connect:
@@ -73,7 +93,7 @@ class Host:
                     group.start_soon(self.server.connect, device)
         return [self.row(device) for device in made]
 
-    async def _run(self, device: LabDevice, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    async def _run(self, device: AdbDevice, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
                 group.start_soon(device.run)
@@ -82,7 +102,7 @@ class Host:
                 self._scopes[device.serial] = scope
                 task_status.started()
 
-    def row(self, device: LabDevice) -> Answer:
+    def row(self, device: AdbDevice) -> Answer:
         """What is told of a device."""
         return {
             "serial": device.serial,
@@ -97,13 +117,8 @@ class Host:
 
     async def ask(self, request: Answer) -> Answer:
         """Answers one request."""
-        asked: dict[str, Callable[..., Awaitable[Any]]] = {
-            "start": self.start, "stop": self._stop, "journal": self._journal, "fault": self._fault,
-            "clear": self._clear, "approve": self._approve, "state": self._state, "set": self._set,
-            "permission": self._permission, "drop": self._drop, "devices": self._devices, "fake": self._fake,
-            "connect": self._connect, "log": self._log, "process": self._process,
-        }  # fmt: skip
         verb = request.pop("do", "")
+        asked = self.asked
         if verb not in asked:
             return {"ok": False, "error": f"there is no {verb}; there are {', '.join(asked)}"}
         try:
@@ -121,7 +136,7 @@ class Host:
 
     async def _journal(self, serial: str, kind: str | None = None, clear: bool = False) -> list[Answer]:
         journal = self.devices[serial].journal
-        found = journal.entries(kind)
+        found: list[Answer] = journal.entries(kind)
         if clear:
             journal.clear()
         return found
@@ -141,10 +156,11 @@ class Host:
         gate.approve()
 
     async def _state(self, serial: str) -> Answer:
-        return self.devices[serial].machine.state()
+        state: Answer = self.devices[serial].machine.state()
+        return state
 
     async def _set(self, serial: str, **what: Any) -> None:
-        """Sets `direct`, `idle_seconds`, `shell`, `awake`, `locked`, `rotation`, `reboot_seconds` or a property."""
+        """Sets one of the words below, or properties by `props`."""
         device = self.devices[serial]
         for name, value in what.items():
             if name in ("direct", "idle_seconds", "shell"):
@@ -153,6 +169,9 @@ class Host:
                 setattr(device.machine, name, value)
             elif name == "rotation":
                 device.machine.rotate(value)
+            elif name == "listening":
+                device.machine.listening = value
+                device.machine.hear()
             elif name == "props":
                 device.machine.props.update(value)
             else:
@@ -225,7 +244,7 @@ def _say(answer: Answer) -> None:
     sys.stdout.flush()
 
 
-async def serve(program: str) -> None:
+async def serve(program: str, kind: type[Host] = Host) -> None:
     """Runs a lab until stdin ends."""
     with tempfile.TemporaryDirectory(prefix="adl-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as group:
@@ -233,7 +252,8 @@ async def serve(program: str) -> None:
             await group.start(_until_told, group)
             try:
                 await server.start()
-                host = Host(Path(folder), server, group)
+                host = kind(Path(folder), server, group)
+                await host.open()
                 _say({"id": 0, "ok": True, "data": {"port": server.port, "folder": folder, "home": str(server.home)}})
                 await _lines(host, group)
             finally:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import anyio
 
@@ -43,6 +43,9 @@ class Lab:
         home: Folder with the key of the server.
     """
 
+    host: ClassVar[str] = f"{__package__}.host"
+    """Module that is run as the process the devices live in."""
+
     def __init__(self, adb: str | None = None) -> None:
         self.adb = find_adb(adb)
         self.port = 0
@@ -53,8 +56,8 @@ class Lab:
         self._number = 0
         self._lock = anyio.Lock()
 
-    async def __aenter__(self) -> Lab:
-        argv = [sys.executable, "-m", f"{__package__}.host", self.adb]
+    async def __aenter__(self) -> Self:
+        argv = [sys.executable, "-m", self.host, self.adb]
         self._child = await processes.start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         hello = self._expect(0)
         self._reader = start_background(self._read, name="lab")

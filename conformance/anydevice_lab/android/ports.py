@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
-from .transport import GONE, Connection, Stream, StreamClosed
+from ..guest.ports import Link, Listener, Ports, SocketLink, relay
+from .transport import Connection, Stream, StreamClosed
 
 if TYPE_CHECKING:
     from .adb_device import AdbDevice
 
-FIRST_FREE = 40_000
-
-
-class Link(Protocol):
-    """Two ways of bytes: a stream of adb, or a program's stdin and stdout."""
-
-    async def send(self, data: bytes) -> None:
-        """Sends all of it."""
-
-    async def receive(self) -> bytes:
-        """The next piece; raises `StreamClosed` at the end."""
-
-
-Listener = Callable[[Link], Awaitable[None]]
-"""Serves one connection to its end."""
-
-
-class Ports:
-    """What listens on one device, by address as adb writes it (`tcp:9008`, `localabstract:name`)."""
-
-    def __init__(self) -> None:
-        self._listeners: dict[str, Listener] = {}
-        self.reversed: dict[str, str] = {}
-
-    def listen(self, address: str, listener: Listener) -> bool:
-        """Something begins to listen; False where something else does already."""
-        if address in self._listeners:
-            return False
-        self._listeners[address] = listener
-        return True
-
-    def close(self, address: str) -> None:
-        """Nothing listens there any more."""
-        self._listeners.pop(address, None)
-        self.reversed.pop(address, None)
-
-    def at(self, address: str) -> Listener | None:
-        """What listens there."""
-        return self._listeners.get(address)
-
-    def free(self) -> int:
-        """A port nothing listens on."""
-        port = FIRST_FREE
-        while f"tcp:{port}" in self._listeners:
-            port += 1
-        return port
+__all__ = ["Link", "Listener", "Ports", "relay", "serve", "serve_reverse"]
 
 
 async def serve(device: AdbDevice, stream: Stream, destination: bytes) -> None:
@@ -83,41 +38,7 @@ async def serve(device: AdbDevice, stream: Stream, destination: bytes) -> None:
         return
     await stream.accept()
     async with other:
-        await relay(stream, _Socket(other))
-
-
-class _Socket:
-    """A TCP connection as a link."""
-
-    def __init__(self, stream: anyio.abc.SocketStream) -> None:
-        self._stream = stream
-
-    async def send(self, data: bytes) -> None:
-        try:
-            await self._stream.send(data)
-        except GONE:
-            raise StreamClosed from None
-
-    async def receive(self) -> bytes:
-        try:
-            return await self._stream.receive()
-        except GONE:
-            raise StreamClosed from None
-
-
-async def relay(one: Link, two: Link) -> None:
-    """Carries bytes both ways until either side has ended."""
-    async with anyio.create_task_group() as group:
-
-        async def carry(source: Link, target: Link) -> None:
-            try:
-                while True:
-                    await target.send(await source.receive())
-            except StreamClosed:
-                group.cancel_scope.cancel()
-
-        group.start_soon(carry, one, two)
-        group.start_soon(carry, two, one)
+        await relay(stream, SocketLink(other))
 
 
 async def serve_reverse(device: AdbDevice, stream: Stream, destination: bytes) -> None:

@@ -9,7 +9,7 @@ from ..guest import programs
 from ..guest.programs import KILLED
 
 if TYPE_CHECKING:
-    pass
+    from .device import LabDevice  # noqa: F401 - named in a text below
 
 Invocation = programs.Invocation["LabDevice"]
 """One start of a program of a device of this lab."""

@@ -78,15 +78,11 @@ async def serve(device: AdbDevice, stream: Stream, destination: bytes) -> None:
     await stream.accept()
     pipe = _Pipe(stream, framed)
     if framed:
-        async with anyio.create_task_group() as group:
-
-            async def watch() -> None:
-                await stream.closed.wait()
-                group.cancel_scope.cancel()
-
-            group.start_soon(watch)
-            await _run(device, pipe, line, terminal, raw=not cooked)
-            group.cancel_scope.cancel()
+        with anyio.CancelScope() as scope:
+            stream.ended = scope.cancel
+            if not stream.closed:
+                await _run(device, pipe, line, terminal, raw=not cooked)
+        stream.ended = None
     else:
         await _run(device, pipe, line, terminal, raw=not cooked)
 

@@ -7,17 +7,19 @@ reader slows its writer and nobody else.
 
 from __future__ import annotations
 
-import math
 import os
 import socket
 import sys
 import traceback
+from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import anyio
 from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from ..guest.shell import PipeClosed
 from . import wire
 from .adbkey import PublicKey, read_key
 from .wire import Packet
@@ -26,7 +28,7 @@ GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
 """What reading and writing raise once the other side is away."""
 
 
-class StreamClosed(Exception):
+class StreamClosed(PipeClosed):
     """The other side closed the stream, or the connection is gone."""
 
 
@@ -35,23 +37,25 @@ class Stream:
 
     Attributes:
         accepted: Whether the service took it.
-        closed: Set once the other side closed it or the connection is gone.
+        closed: Whether the other side closed it or the connection is gone.
+        ended: Called once it is.
     """
 
     def __init__(self, connection: Connection, local: int, remote: int) -> None:
         self.connection, self.local, self.remote = connection, local, remote
-        self.closed = anyio.Event()
+        self.closed = False
         self.accepted = False
-        self._push, self._pull = anyio.create_memory_object_stream[bytes](math.inf)
-        self._free = anyio.Event()
-        self._free.set()
+        self.ended: Callable[[], None] | None = None
+        self._came: deque[bytes] = deque()
+        self._more: anyio.Event | None = None
+        self._free: anyio.Event | None = None
         self._lock = anyio.Lock()
         self._left = b""
 
     async def accept(self) -> None:
         """Tells the other side that the service is there."""
         self.accepted = True
-        await self.connection.send(Packet(wire.OKAY, self.local, self.remote))
+        self.connection.send(Packet(wire.OKAY, self.local, self.remote))
 
     async def send(self, data: bytes) -> None:
         """Sends data, in packets as long as the other side takes; returns when it took all of them.
@@ -65,12 +69,12 @@ class Stream:
                 await self._send_one(data[start : start + size])
 
     async def _send_one(self, data: bytes) -> None:
-        if self.closed.is_set():
+        if self.closed:
             raise StreamClosed
         self._free = anyio.Event()
-        await self.connection.send(Packet(wire.WRTE, self.local, self.remote, data))
+        self.connection.send(Packet(wire.WRTE, self.local, self.remote, data))
         await self._free.wait()
-        if self.closed.is_set():
+        if self.closed:
             raise StreamClosed
 
     async def receive(self) -> bytes:
@@ -82,12 +86,14 @@ class Stream:
         if self._left:
             data, self._left = self._left, b""
             return data
-        try:
-            data = await self._pull.receive()
-        except anyio.EndOfStream:
-            raise StreamClosed from None
-        if not self.closed.is_set():
-            await self.connection.send(Packet(wire.OKAY, self.local, self.remote))
+        while not self._came:
+            if self.closed:
+                raise StreamClosed
+            self._more = anyio.Event()
+            await self._more.wait()
+        data = self._came.popleft()
+        if not self.closed:
+            self.connection.send(Packet(wire.OKAY, self.local, self.remote))
         return data
 
     async def exactly(self, count: int) -> bytes:
@@ -109,19 +115,22 @@ class Stream:
         if self.connection.forget(self):
             self.end()
             # Zero says that the service was refused.
-            await self.connection.send(Packet(wire.CLSE, self.local if self.accepted else 0, self.remote))
+            self.connection.send(Packet(wire.CLSE, self.local if self.accepted else 0, self.remote))
 
     # --- called by the connection ---
 
     def arrived(self, data: bytes) -> None:
         """Data came in."""
-        if not self.closed.is_set():
-            self._push.send_nowait(data)
+        if not self.closed:
+            self._came.append(data)
+            if self._more is not None:
+                self._more.set()
 
     def taken(self, remote: int) -> None:
         """The other side took what was sent, or took the stream itself."""
         self.remote = remote
-        self._free.set()
+        if self._free is not None:
+            self._free.set()
 
     def wait_for_other_side(self) -> None:
         """From now on nothing may be sent until the other side has taken the stream."""
@@ -133,15 +142,19 @@ class Stream:
         Raises:
             StreamClosed: It refused.
         """
-        await self._free.wait()
-        if self.closed.is_set():
+        if self._free is not None:
+            await self._free.wait()
+        if self.closed:
             raise StreamClosed
 
     def end(self) -> None:
         """Nothing more comes, and nothing more is taken."""
-        self.closed.set()
-        self._free.set()
-        self._push.close()
+        self.closed = True
+        for waited in (self._free, self._more):
+            if waited is not None:
+                waited.set()
+        if self.ended is not None:
+            self.ended()
 
 
 Service = Callable[[Stream, bytes], Awaitable[None]]
@@ -189,7 +202,9 @@ class Connection:
         self._socket, self._gate, self._banner = socket_stream, gate, banner
         self._service, self._tasks = service, tasks
         self._reader = BufferedByteReceiveStream(socket_stream)
-        self._lock = anyio.Lock()
+        self._outgoing: list[bytes] = []
+        self._waiting: anyio.Event | None = None
+        self._writing = self._gone = False
         self._streams: dict[int, Stream] = {}
         self._next = 1
         self._token = b""
@@ -200,13 +215,14 @@ class Connection:
         raw = self._socket.extra(SocketAttribute.raw_socket)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         async with anyio.create_task_group() as group:
+            group.start_soon(self._write)
             try:
                 while True:
                     command, arg0, arg1, length = wire.header(await self._reader.receive_exactly(wire.HEADER.size))
                     data = await self._reader.receive_exactly(length) if length else b""
                     if not self._gate.answers:
                         continue
-                    await self._take(group, Packet(command, arg0, arg1, data))
+                    self._take(group, Packet(command, arg0, arg1, data))
             except (*GONE, wire.BadPacket):
                 pass
             finally:
@@ -224,40 +240,57 @@ class Connection:
         self._streams[stream.local] = stream
         stream.accepted = True
         stream.wait_for_other_side()
-        await self.send(Packet(wire.OPEN, stream.local, 0, destination.encode() + b"\0"))
+        self.send(Packet(wire.OPEN, stream.local, 0, destination.encode() + b"\0"))
         await stream.opened()
         return stream
 
     async def hang_up(self) -> None:
         """Closes the connection; every stream on it ends."""
+        self._gone = True
         for stream in list(self._streams.values()):
             stream.end()
         self._streams.clear()
         with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+            rest, self._outgoing = b"".join(self._outgoing), []
+            if rest and not self._writing:
+                with suppress(*GONE):
+                    await self._socket.send(rest)
             await self._socket.aclose()
 
-    async def send(self, packet: Packet) -> None:
-        """Sends one packet whole; what can no longer be sent is dropped, its stream has ended by then."""
-        async with self._lock:
-            try:
-                with anyio.CancelScope(shield=True):  # half a packet would spoil every other stream
-                    await self._socket.send(packet.pack())
-            except GONE:
-                pass
+    def send(self, packet: Packet) -> None:
+        """Sends one packet whole, after those before it; what can no longer be sent is dropped."""
+        if not self._gone:
+            self._outgoing.append(packet.pack())
+            if self._waiting is not None:
+                self._waiting.set()
+
+    async def _write(self) -> None:
+        """Writes what is to be sent, as much at once as there is."""
+        try:
+            while True:
+                while not self._outgoing:
+                    self._waiting = anyio.Event()
+                    await self._waiting.wait()
+                data, self._outgoing = b"".join(self._outgoing), []
+                self._writing = True
+                await self._socket.send(data)
+                self._writing = False
+        except GONE:
+            self._gone = True
 
     def forget(self, stream: Stream) -> bool:
         """Takes a stream out; False when it was out already."""
         return self._streams.pop(stream.local, None) is not None
 
-    async def _take(self, group: TaskGroup, packet: Packet) -> None:
+    def _take(self, group: TaskGroup, packet: Packet) -> None:
         if packet.command == wire.CNXN:
             self.max_data = max(1, min(packet.arg1, wire.MAX_DATA))
             if self._gate.asks:
-                await self._ask()
+                self._ask()
             else:
-                await self._welcome()
+                self._welcome()
         elif packet.command == wire.AUTH:
-            await self._authenticate(group, packet)
+            self._authenticate(group, packet)
         elif not self.connected:
             return
         elif packet.command == wire.OPEN:
@@ -267,7 +300,7 @@ class Connection:
             self._tasks.start_soon(self._run, stream, packet.data.rstrip(b"\0"))
         elif (mine := self._streams.get(packet.arg1)) is None:
             if packet.command == wire.WRTE:
-                await self.send(Packet(wire.CLSE, 0, packet.arg0))
+                self.send(Packet(wire.CLSE, 0, packet.arg0))
         elif packet.command == wire.WRTE:
             mine.arrived(packet.data)
         elif packet.command == wire.OKAY:
@@ -275,7 +308,7 @@ class Connection:
         elif packet.command == wire.CLSE:
             self._streams.pop(mine.local, None)
             mine.end()
-            await self.send(Packet(wire.CLSE, mine.local, mine.remote))
+            self.send(Packet(wire.CLSE, mine.local, mine.remote))
 
     async def _run(self, stream: Stream, destination: bytes) -> None:
         try:
@@ -289,20 +322,20 @@ class Connection:
             with anyio.CancelScope(shield=True):
                 await stream.aclose()
 
-    async def _ask(self) -> None:
+    def _ask(self) -> None:
         self._token = os.urandom(20)
-        await self.send(Packet(wire.AUTH, wire.TOKEN, 0, self._token))
+        self.send(Packet(wire.AUTH, wire.TOKEN, 0, self._token))
 
-    async def _welcome(self) -> None:
+    def _welcome(self) -> None:
         self.connected = True
-        await self.send(Packet(wire.CNXN, wire.VERSION, wire.MAX_DATA, self._banner.encode()))
+        self.send(Packet(wire.CNXN, wire.VERSION, wire.MAX_DATA, self._banner.encode()))
 
-    async def _authenticate(self, group: TaskGroup, packet: Packet) -> None:
+    def _authenticate(self, group: TaskGroup, packet: Packet) -> None:
         if packet.arg0 == wire.SIGNATURE:
             if any(key.signed(self._token, packet.data) for key in self._gate.keys):
-                await self._welcome()
+                self._welcome()
             else:
-                await self._ask()
+                self._ask()
         elif packet.arg0 == wire.PUBLIC_KEY:
             try:
                 key = read_key(packet.data)
@@ -315,4 +348,4 @@ class Connection:
             if key not in self._gate.waiting:
                 self._gate.waiting.append(key)
             await self._gate.approved.wait()
-        await self._welcome()
+        self._welcome()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from ..guest.http import HttpServer, reply
 from .commands.uiautomator import REGISTERED
-from .ports import Link
 from .programs import Invocation
 from .transport import StreamClosed
 from .u2_elements import RpcError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .device import LabDevice
 
 PORT = 9008
-HEAD_MOST, BODY_MOST = 64 * 1024, 8 << 20
 HELLO = "[server] INFO: [UiAutomator2Server] Starting Server\n"
 
 
@@ -50,7 +49,7 @@ async def run(call: Invocation) -> int:
         device.journal.add("u2", port=port, running=False)
 
 
-class Server:
+class Server(HttpServer):
     """Answers requests of any number of connections.
 
     Attributes:
@@ -58,48 +57,18 @@ class Server:
     """
 
     def __init__(self, device: LabDevice) -> None:
+        super().__init__()
         self.device = device
         self.idle_timeout = 10.0
-        self._scopes: set[anyio.CancelScope] = set()
 
-    def end(self) -> None:
-        """Ends every connection."""
-        for scope in self._scopes:
-            scope.cancel()
-
-    async def serve(self, link: Link) -> None:
-        """Serves one connection, which may carry many requests."""
-        with anyio.CancelScope() as scope:
-            self._scopes.add(scope)
-            kept = b""
-            try:
-                while True:
-                    while b"\r\n\r\n" not in kept and len(kept) < HEAD_MOST:
-                        kept += await link.receive()
-                    head, _, kept = kept.partition(b"\r\n\r\n")
-                    lines = head.decode("latin-1").split("\r\n")
-                    fields = {
-                        name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in lines[1:])
-                    }
-                    length = min(int(fields.get("content-length", "0")), BODY_MOST)
-                    while len(kept) < length:
-                        kept += await link.receive()
-                    body, kept = kept[:length], kept[length:]
-                    await link.send(await self._answer(lines[0], body))
-                    if fields.get("connection", "").lower() == "close":
-                        return
-            except (StreamClosed, ValueError):
-                return
-            finally:
-                self._scopes.discard(scope)
-
-    async def _answer(self, line: str, body: bytes) -> bytes:
+    async def answer(self, line: str, body: bytes) -> bytes:
+        """The whole answer to a request."""
         verb, path, *_ = [*line.split(), "", ""]
         if (verb, path) == ("GET", "/ping"):
-            return _reply(b"pong", "text/plain")
+            return reply(b"pong", "text/plain")
         if (verb, path) == ("POST", "/jsonrpc/0"):
-            return _reply(json.dumps(await self._call(body), ensure_ascii=False).encode(), "application/json")
-        return _reply(b"Not Found", "text/plain", "404 Not Found")
+            return reply(json.dumps(await self._call(body), ensure_ascii=False).encode(), "application/json")
+        return reply(b"Not Found", "text/plain", "404 Not Found")
 
     async def _call(self, body: bytes) -> dict[str, Any]:
         try:
@@ -124,8 +93,3 @@ class Server:
             return answer | {"error": {"code": -32001, "message": str(error), "data": "at com.wetest.uia2.stub"}}
         except (TypeError, ValueError, IndexError) as error:
             return answer | {"error": {"code": -32602, "message": f"method parameters invalid: {error}", "data": None}}
-
-
-def _reply(body: bytes, kind: str, status: str = "200 OK") -> bytes:
-    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nConnection: keep-alive\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body

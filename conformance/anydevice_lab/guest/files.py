@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_BEFORE = r"(?<![\w./\-])"
+_BEFORE = r"(?<![\w./\-*?\]})])"
 _AFTER = r"(?=$|[/\s'\";|&<>)`,:=])"
 
 

@@ -58,12 +58,15 @@ class Guest(Protocol):
         journal, faults: What it heard, and what it does wrong.
     """
 
-    files: Files
     running: dict[int, Invocation[Any]]
     processes: set[Process]
     shell: str
     direct: bool
     journal: Journal
+
+    @property
+    def files(self) -> Files:
+        """Its files."""
 
     @property
     def commands(self) -> Mapping[str, Callable[[Any], Awaitable[int]]]:

@@ -84,7 +84,7 @@ def move_focus(handset: Handset[Any], way: tuple[int, int]) -> None:
     found = [
         element
         for element in screen.elements
-        if (element.role in INTERACTIVE or element.on_press is not None)
+        if (element.role in INTERACTIVE or element.role == "listitem" or element.on_press is not None)
         and not {"hidden", "disabled"} & element.states
         and element.parent is None
     ]

@@ -101,6 +101,7 @@ async def _location(call: Invocation, rest: list[str]) -> int:
     if rest[:1] == ["set-location-enabled"] and len(rest) > 1:
         if call.device.faults.active("settings_ignored", "location") is None:
             secure["location_mode"] = "3" if rest[1] == "true" else "0"
+            call.device.machine.hear()
         return 0
     if rest[:1] == ["is-location-enabled"]:
         await call.out("true\n" if secure["location_mode"] != "0" else "false\n")

@@ -126,11 +126,30 @@ def _windows(call: Invocation) -> str:
             f"    isOnScreen={shown}",
             f"    isVisible={shown}",
         ]
+    lines += _behind(call, len(machine.windows()))
     # From Android 10 on the focus is told with the displays only.
     if device.kind.api < 29 and device.faults.active("no_current_focus") is None:
         window_line, record = _focus(call)
         lines += [f"  mCurrentFocus={window_line}", f"  mFocusedApp={record}"]
     return "\n".join(lines) + "\n"
+
+
+def _behind(call: Invocation, number: int) -> list[str]:
+    """Windows of apps that are not in front: they are there, and not seen."""
+    machine, lines = call.device.machine, list[str]()
+    for name in reversed(machine.tasks[:-1]):
+        app = machine.apps[name]
+        for kind in ("APPLICATION", "BASE_APPLICATION") if app.screen.dialog is not None else ("BASE_APPLICATION",):
+            lines += [
+                f"  Window #{number} Window{{{_hash()} u0 {app.full_component}}}:",
+                f"    mOwnerUid=10123 showForAllUsers=false package={app.package} appop=NONE",
+                f"    mAttrs={{(0,0)(fillxfill) sim={{adjust=pan}} ty={kind} fmt=TRANSLUCENT}}",
+                "    mViewVisibility=0x8 mHaveFrame=true mObscured=false",
+            ]
+            if call.device.kind.api >= 29:
+                lines += ["    isOnScreen=false", "    isVisible=false"]
+            number += 1
+    return lines
 
 
 def _activity(call: Invocation, rest: list[str]) -> str:
@@ -298,10 +317,23 @@ def _wifi(call: Invocation, _rest: list[str]) -> str:
 
 
 def _location(call: Invocation, _rest: list[str]) -> str:
-    place = call.device.machine.located
-    enabled = call.device.machine.settings["secure"]["location_mode"] != "0"
-    last = f"    last location=Location[gps {place[0]:.6f},{place[1]:.6f} hAcc=1.0]\n" if place is not None else ""
-    return f"Location Manager State:\n  User 0: enabled={str(enabled).lower()}\n  gps provider:\n{last}"
+    machine, api = call.device.machine, call.device.kind.api
+    place = machine.located
+    enabled = machine.settings["secure"]["location_mode"] != "0"
+    last = (
+        f"Location[gps {place[0]:.6f},{place[1]:.6f} hAcc=5.0 et=+1h2m3s4ms]" if place is not None and enabled else ""
+    )
+    if api < 31:
+        known = f"    gps: {last}\n" if last else ""
+        return f"Current Location Manager state:\n  Location Listeners:\n  Last Known Locations:\n{known}"
+    asked = "@+1s0ms HIGH_ACCURACY, WorkSource{10123 dev.anydevice.practice}" if machine.listening else "OFF"
+    seen = f"      last location={last}\n" if last else ""
+    on = str(enabled).lower()
+    return (
+        f"Location Manager State:\n  User Info:\n    current users: [0]\n  Location Setting: {on}\n"
+        f"  passive provider:\n    service: ProviderRequest[@+1s0ms]\n    user 0:\n"
+        f"  gps provider:\n    service: ProviderRequest[{asked}]\n    user 0:\n{seen}      enabled: {on}\n"
+    )
 
 
 def _accessibility(call: Invocation, _rest: list[str]) -> str:

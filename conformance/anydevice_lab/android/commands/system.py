@@ -125,6 +125,7 @@ def _apply(call: Invocation, space: str, key: str, value: str) -> None:
             machine.rotate(int(wanted))
     elif (space, key) == ("secure", "location_mode"):
         machine.settings["secure"]["location_providers_allowed"] = "gps,network" if value != "0" else ""
+        machine.hear()
 
 
 async def svc(call: Invocation) -> int:

@@ -55,11 +55,11 @@ class Log:
         self._more = anyio.Event()
         self.add("I", "SystemServer", "Boot completed", pid=1)
 
-    def add(self, level: str, tag: str, text: str, *, pid: int = 0, buffer: str = "main") -> None:
-        """Something is logged; every line of the text becomes one."""
+    def add(self, level: str, tag: str, text: str, *, pid: int = 0, tid: int = 0, buffer: str = "main") -> None:
+        """Something is logged, by the first thread of a process or another; every line of the text becomes one."""
         for part in text.split("\n"):
             self._count += 1
-            self._lines.append((self._count, Line(time.time(), pid, pid, level, tag, part, buffer)))
+            self._lines.append((self._count, Line(time.time(), pid, tid or pid, level, tag, part, buffer)))
         self._more.set()
         self._more = anyio.Event()
 

@@ -23,6 +23,7 @@ from .apps import (
 )
 from .logs import Log
 from .properties import first_settings, properties
+from .sending import TAG, Sending
 
 if TYPE_CHECKING:
     from ..device import LabDevice
@@ -43,7 +44,9 @@ class Tasks(Handset[App]):
         props: System properties.
         settings: Values by namespace and key.
         log: The device's log.
-        located: Latitude and longitude, where it was told one.
+        placed: Latitude and longitude that the receiver was told, if any.
+        located: Those that Android heard last, which it does only while somebody listens to the receiver.
+        listening: Whether somebody does.
         held: Who holds the one slot for automation; empty = nobody.
         notifications: Posted by the shell: tag, title, text.
         sessions: Open installs by number: their parts, their options.
@@ -62,7 +65,9 @@ class Tasks(Handset[App]):
         self.log = Log()
         self.signers: dict[str, str] = {}
         self.media: set[str] = set()
+        self.placed: tuple[float, float] | None = None
         self.located: tuple[float, float] | None = None
+        self.listening = False
         self.begin()
         for app in self._first_apps():
             self.apps[app.package] = app
@@ -90,6 +95,8 @@ class Tasks(Handset[App]):
             running=True, pid=self.pid(), activity=first,
         )  # fmt: skip
         practice = HandsetPractice(width=width, height=height)
+        self.sending = Sending(lambda: self.apps[APP_ID].pid if APP_ID in self.apps else 0)
+        practice.reporter = self.sending.reporter
         practice.logged = lambda text: self.log.add("I", "practice", text, pid=self.apps[APP_ID].pid)
         rows = [(name, None) for name in ("Network & internet", "Connected devices", "Apps", "Display", "System")]
         return [
@@ -107,7 +114,17 @@ class Tasks(Handset[App]):
         """A number as dumps write the identity of an object."""
         return f"{self._rng.randrange(1 << 28):x}"
 
+    def hear(self) -> None:
+        """Whoever listens to the receiver hears where the device is, unless the location is switched off."""
+        on = self.settings["secure"]["location_mode"] != "0"
+        self.located = (self.placed or self.located) if on and self.listening else self.located if on else None
+
     # --- living on ---
+
+    def settle(self) -> None:
+        """What is due happens; what the practice app sent is in the log."""
+        super().settle()
+        self.sending.flush(lambda pid, tid, text: self.log.add("I", TAG, text, pid=pid, tid=tid))
 
     def crashed(self, app: App) -> None:
         """The practice app died: the log says so."""

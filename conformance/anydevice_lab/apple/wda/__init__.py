@@ -1,0 +1,1 @@
+"""WebDriverAgent: what a runner on a device serves over HTTP."""

@@ -1,0 +1,1 @@
+"""What the programs of a HarmonyOS device ask: apps, missions, windows, display, log."""
