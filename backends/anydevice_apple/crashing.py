@@ -1,0 +1,48 @@
+"""Whether the app that was opened last is gone by itself. Asked when another app is in front, and at no other time."""
+
+from __future__ import annotations
+
+import anyio
+
+from anydevice_schemas.errors import AppCrashed
+
+from .reach import Reach
+from .reading.elements import Source
+
+LOOK_EVERY = 1.0
+"""Seconds between two questions while another app is in front."""
+
+
+class Crashes:
+    """Watches the app that was opened last."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._asked = 0.0
+        self._home = ""
+
+    async def check(self, source: Source) -> None:
+        """Refuses while the app that was opened last is gone though nobody closed it here.
+
+        Raises:
+            AppCrashed: It is.
+        """
+        app, pid = self._reach.opened, self._reach.pid
+        if app is None or pid is None or source.app == app:
+            return
+        now = anyio.current_time()
+        front = await self._reach.front()
+        if front is None or front.app == app:
+            return
+        if now - self._asked < LOOK_EVERY:
+            return
+        running = await self._reach.bundles.running()
+        self._asked = now
+        if running.get(app) == pid or (self._reach.simctl is None and app in running):
+            return
+        raise AppCrashed(
+            "The app is gone, and nobody closed it here.",
+            app=app,
+            reason="its process has ended",
+            hint=f"Call open app={app} again.",
+        )

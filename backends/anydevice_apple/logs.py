@@ -1,0 +1,98 @@
+"""The log of a simulator, by its own `log show`.
+
+A cursor is a moment, and how many lines of that very moment were seen.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Final
+
+from anydevice.driver import LogLine, LogPage, Logs
+from anydevice_schemas.errors import AppNotFound, InvalidArgument
+
+from .reach import Reach
+from .reading.unifiedlog import Line, parse
+
+DEADLINE: Final = 45.0
+"""Seconds of a look into the log, which is the slowest program of them all."""
+BACK: Final = 300.0
+"""Seconds that are looked back where no cursor says from when."""
+
+
+class AppleLogs(Logs):
+    """See `Logs`. An app's lines are those of its program, of processes that ended as well."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+
+    async def now(self) -> str:
+        """See `Logs.now`. A simulator has the clock of its host."""
+        return f"{time.time():.6f}+0"
+
+    async def read(
+        self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
+    ) -> LogPage:
+        """See `Logs.read`. How many lines the system dropped in between it does not tell.
+
+        Raises:
+            AppNotFound: The app is not installed.
+            InvalidArgument: A cursor is none of ours.
+        """
+        program = await self._program(app) if app is not None else None
+        since = _parts(cursor) if cursor is not None else (time.time() - BACK, 0)
+        end = _parts(until) if until is not None else None
+        rows = [row for row in _numbered(await self._lines(since[0])) if _parts(row[1]) > since]
+        if end is not None:
+            rows = [row for row in rows if _parts(row[1]) <= end]
+        mine = [row for row in rows if program is None or row[0].program == program]
+        if cursor is None:
+            mine = mine[-most:]
+        page, more = mine[:most], len(mine) > most
+        at = page[-1][1] if more else rows[-1][1] if rows else cursor or await self.now()
+        lines = [LogLine(line.text, line.level, line.tag, line.pid, line.time) for line, _ in page]
+        return LogPage(lines, at, lost=None, more=more)
+
+    async def _lines(self, since: float) -> list[Line]:
+        done = await self._reach.sim.do(
+            "spawn", "log", "show", "--style", "ndjson", "--info", "--debug", "--start", f"@{math.floor(since)}",
+            deadline=DEADLINE,
+        )  # fmt: skip
+        return parse(done.text)
+
+    async def _program(self, app: str) -> str:
+        bundle = await self._reach.bundles.meant(app)
+        if not bundle.executable:
+            raise AppNotFound(
+                "The app does not say which program it runs, so its lines cannot be told from others.",
+                hint="Read the whole log without app.",
+                nearest_matches=[],
+                app=app,
+            )
+        return bundle.executable
+
+
+def _numbered(lines: list[Line]) -> list[tuple[Line, str]]:
+    """Lines with the cursor behind each: its moment, and its number among the lines of that moment."""
+    found: list[tuple[Line, str]] = []
+    moment, number = 0.0, 0
+    for line in lines:
+        if line.time != moment:
+            moment, number = line.time, 0
+        number += 1
+        found.append((line, f"{moment:.6f}+{number}"))
+    return found
+
+
+def _parts(cursor: str) -> tuple[float, int]:
+    moment, _, seen = cursor.partition("+")
+    try:
+        found = float(moment), int(seen)
+        if not math.isfinite(found[0]):
+            raise ValueError
+        return found
+    except ValueError:
+        raise InvalidArgument(
+            "This is no cursor of the log.", param="cursor", expected="one that was answered"
+        ) from None

@@ -1,0 +1,98 @@
+"""Reading the screen: trees and pictures, in points."""
+
+from __future__ import annotations
+
+import io
+
+import anyio.to_thread
+
+from anydevice.driver import Geometry, Image, Screen, TreeScope
+from anydevice.kit import images
+from anydevice_schemas import Rect, Tree
+from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
+
+from .crashing import Crashes
+from .engine import refuse
+from .reach import SCREEN, Reach
+from .tree import View, build, size_of
+
+
+class AppleScreen(Screen):
+    """See `Screen`. Points are UIKit's."""
+
+    def __init__(self, reach: Reach, crashes: Crashes) -> None:
+        self._reach, self._crashes = reach, crashes
+        self._size: tuple[float, float] | None = None
+
+    async def tree(self, scope: TreeScope) -> Tree:
+        """See `Screen.tree`.
+
+        Raises:
+            DialogOpen: A dialog has to be answered first.
+            AppCrashed: The app that was opened is gone.
+            AnydeviceError: As `Engine.look`.
+        """
+        engine = await self._reach.engine()
+        look = await engine.look(deadline=SCREEN)
+        await self._crashes.check(look.source)
+        size = size_of(look.source) or await engine.size()
+        return build(look.source, View(*size), scope, look.quality)
+
+    async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:
+        """See `Screen.image`.
+
+        Raises:
+            Unsupported: `full`.
+            InvalidArgument: The area is not on the screen.
+            UpstreamUnavailable: There is no whole picture.
+            DialogOpen: A dialog has to be answered first.
+        """
+        if full:
+            raise Unsupported(
+                "There is no picture of more than the screen.",
+                hint="Scroll, and take a picture of each part.",
+                operation="screen.image",
+                alternatives=["touch.swipe"],
+            )
+        engine = await self._reach.engine()
+        dialog = await engine.dialog()
+        if dialog is not None:
+            raise refuse(dialog)
+        data = await engine.picture()
+        try:
+            found = images.inspect(data)
+        except ValueError:
+            raise UpstreamUnavailable(
+                "The device gave no picture that can be read.", upstream=engine.name, enable_hint="Repeat the call."
+            ) from None
+        # Pixels a point is measured, never taken from a model's name.
+        width, _ = await engine.size()
+        scale = found.width / width
+        whole = Rect(0, 0, found.width / scale, found.height / scale)
+        if area is None:
+            return Image(data, found.mime, found.width, found.height, scale, whole)
+        part = area.intersect(whole)
+        if part is None:
+            raise InvalidArgument("The area is not on the screen.", param="area", expected="a part of the screen")
+        return await anyio.to_thread.run_sync(_crop, data, part, scale)
+
+    async def geometry(self) -> Geometry:
+        """See `Screen.geometry`."""
+        engine = await self._reach.engine()
+        width, height = await engine.size()
+        return Geometry(Rect(0, 0, width, height), await engine.scale())
+
+
+def _crop(data: bytes, area: Rect, scale: float) -> Image:
+    from PIL import Image as Pictures
+
+    box = (
+        round(area.x * scale), round(area.y * scale), round((area.x + area.width) * scale),
+        round((area.y + area.height) * scale),
+    )  # fmt: skip
+    with Pictures.open(io.BytesIO(data)) as picture:
+        part = picture.crop(box)
+        out = io.BytesIO()
+        part.save(out, "PNG", compress_level=1)
+    shown = Rect(box[0] / scale, box[1] / scale, part.width / scale, part.height / scale)
+    return Image(out.getvalue(), "image/png", part.width, part.height, scale, shown)

@@ -1,0 +1,81 @@
+"""Measuring an app: memory and processor time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from anydevice.driver import Perf
+from anydevice_schemas.errors import AppNotFound, AppNotRunning, UpstreamUnavailable
+
+from .packages import Packages
+from .reach import Reach
+from .reading import measures
+
+
+class HarmonyosPerf(Perf):
+    """See `Perf`; without an app it is the one in front."""
+
+    def __init__(self, reach: Reach, packages: Packages) -> None:
+        self._reach, self._packages = reach, packages
+
+    async def memory(self, app: str | None = None) -> Mapping[str, Any]:
+        """See `Perf.memory`: `residentKb`, and what else the device tells of the first process.
+
+        Raises:
+            AppNotFound, AppNotRunning: There is nothing to measure.
+            UpstreamUnavailable: The device does not say it.
+        """
+        app, pids = await self._running(app)
+        status, told = await self._reach.several(
+            f"cat /proc/{pids[0]}/status", f"hidumper --mem {pids[0]}", deadline=20
+        )
+        found = measures.memory(status, told)
+        if "residentKb" not in found:
+            raise _silent("/proc", status)
+        return {"app": app, "pid": pids[0], "processes": len(pids), **found}
+
+    async def cpu(self, app: str | None = None, *, seconds: float = 1.0) -> Mapping[str, Any]:
+        """See `Perf.cpu`.
+
+        Raises:
+            AnydeviceError: As `memory`.
+        """
+        app, pids = await self._running(app)
+        words = "cat /proc/stat " + " ".join(f"/proc/{pid}/stat" for pid in pids)
+        first = (await self._reach.hdc.shell(words)).text
+        began = anyio.current_time()
+        await anyio.sleep(seconds)
+        took = round(anyio.current_time() - began, 3)
+        last = (await self._reach.hdc.shell(words)).text
+        (before, whole_before), (after, whole_after) = measures.ticks(first), measures.ticks(last)
+        whole, count = whole_after - whole_before, measures.cores(last)
+        if whole <= 0 or count == 0:
+            raise _silent("/proc/stat", last)
+        used = sum(after[pid] - before[pid] for pid in after if pid in before)
+        percent = round(100 * count * used / whole, 1)
+        return {"app": app, "pid": pids[0], "processes": len(pids), "seconds": took, "cpuPercent": percent}
+
+    async def _running(self, app: str | None) -> tuple[str, list[int]]:
+        if app is None:
+            front = await self._reach.front()
+            if front is None:
+                raise AppNotRunning("No app is in front.", app="")
+            app = front.app
+        bundle = await self._packages.bundle(app)
+        if bundle is None:
+            raise AppNotFound(
+                "No such app is installed.", hint="Call apps to see what is installed.", nearest_matches=[], app=app
+            )
+        pids = await self._reach.pids(app)
+        if not pids:
+            raise AppNotRunning("The app does not run.", app=app)
+        return app, pids
+
+
+def _silent(what: str, said: str) -> UpstreamUnavailable:
+    return UpstreamUnavailable(
+        "The device does not say it.", upstream=what, enable_hint="See details.", said=said[-1000:]
+    )

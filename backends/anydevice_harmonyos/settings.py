@@ -1,0 +1,104 @@
+"""Settings of the device: what HarmonyOS lets tools change at all, which is how it is turned."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from anydevice.driver import Acted, Setting, Settings
+from anydevice_schemas.errors import InvalidArgument, Unsupported
+
+from .emulating import Emulators
+from .reach import DISPLAY, Reach
+from .reading import display
+
+TURNS: Final = ("portrait", "landscape-left", "portrait-upside-down", "landscape-right")
+"""Orientations in the order of the device's own numbers."""
+TURNING: Final = 4.0
+"""Seconds a screen may take to turn."""
+STEP: Final = 0.1
+
+
+class HarmonyosSettings(Settings):
+    """See `Settings`. What it turned it turns back in `clean`."""
+
+    def __init__(self, reach: Reach, emulators: Emulators | None = None, instance: str = "") -> None:
+        """`emulators` and `instance` are the program and the name by which an emulator of this host is turned."""
+        self._reach, self._emulators, self._instance = reach, emulators, instance
+        self._before: str | None = None
+
+    async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
+        """See `Settings.read`.
+
+        Raises:
+            Unsupported: There is no such area here.
+        """
+        if area != "orientation":
+            raise Unsupported(
+                "HarmonyOS has no such setting for tools.", operation=f"settings.{area}", alternatives=["orientation"]
+            )
+        return Setting(await self._turned(), TURNS)
+
+    async def orientation(self, value: str) -> Acted:
+        """See `Settings.orientation`: by the posture its sensor tells, or by the emulator's own program.
+
+        Raises:
+            InvalidArgument: `auto`: a posture is one of four.
+            Unsupported: It is an emulator that this host does not know by name.
+        """
+        if value not in TURNS:
+            raise InvalidArgument(
+                "HarmonyOS is turned one way or another, and has no word for auto here.",
+                param="value",
+                expected=", ".join(TURNS),
+            )
+        before = await self._turned()
+        await self._turn(value)
+        self._before = self._before or before
+        return Acted("posture")
+
+    async def clean(self) -> None:
+        """Turns it back, where it was turned.
+
+        Raises:
+            AnydeviceError: As `orientation`.
+        """
+        if self._before is not None:
+            await self._turn(self._before)
+            self._before = None
+
+    async def _turn(self, value: str) -> None:
+        if self._emulators is None:
+            await self._reach.hdc.shell(f"hidumper -s 4607 -a '-motion,{TURNS.index(value)}'")
+            await self._until(value)
+            return
+        if not self._instance:
+            raise Unsupported(
+                "An emulator is turned by its own program, which does not tell which of its devices this is.",
+                operation="settings.orientation",
+                alternatives=[],
+                hint="Boot the emulator with boot, then repeat the call.",
+            )
+        for _ in range(len(TURNS)):
+            now = await self._turned()
+            if now == value or now is None:
+                return
+            steps = (TURNS.index(value) - TURNS.index(now)) % len(TURNS)
+            way = "right" if steps == len(TURNS) - 1 else "left"
+            await self._emulators.turn(self._instance, way)
+            await self._unlike(now)
+
+    async def _until(self, value: str) -> None:
+        with anyio.move_on_after(TURNING):
+            while await self._turned() != value:  # noqa: ASYNC110 - the device tells nobody
+                await anyio.sleep(STEP)
+
+    async def _unlike(self, value: str) -> None:
+        with anyio.move_on_after(TURNING):
+            while await self._turned() == value:  # noqa: ASYNC110 - the device tells nobody
+                await anyio.sleep(STEP)
+
+    async def _turned(self) -> str | None:
+        turned = display.display((await self._reach.hdc.shell(DISPLAY)).text).turned
+        return TURNS[turned] if turned is not None else None

@@ -1,0 +1,146 @@
+"""One device as its driver reaches it: command lines, the toolkit, the screen, the keys that work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+import anyio
+
+from anydevice_adb import AdbDevice, ShellDone, line
+from anydevice_schemas import Tree
+from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, DeviceOffline, UpstreamUnavailable
+
+from .reading.page import NoPage, Page, parse_page
+from .toolkit import DEADLINE, Toolkit, ToolkitOff, ToolkitSaidNo, source
+from .tree import build
+
+T = TypeVar("T")
+BACK_WITHIN: Final = 8.0
+"""Seconds a device that is offline is waited for: the transport has such moments of about five."""
+STEP: Final = 0.25
+READY: Final = "device"
+
+
+class Reach:
+    """What the capabilities of one device share."""
+
+    def __init__(self, adb: AdbDevice) -> None:
+        self.adb = adb
+        self.toolkit = Toolkit(adb)
+
+    async def run(self, *words: str | int, deadline: float = 10.0) -> ShellDone:
+        """Runs a program on the device; each word reaches it as it is.
+
+        Raises:
+            AnydeviceError: As `AdbDevice.shell`.
+        """
+        return await self.sh(line(*words), deadline=deadline)
+
+    async def sh(self, command: str, *, deadline: float = 10.0) -> ShellDone:
+        """Runs a command line on the device.
+
+        Raises:
+            AnydeviceError: As `AdbDevice.shell`.
+        """
+        return await self.patiently(lambda: self.adb.shell(command, deadline=deadline))
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, *, deadline: float = DEADLINE) -> Any:
+        """Asks the toolkit.
+
+        Raises:
+            DeviceNotReady: It does not listen.
+            UpstreamUnavailable: It refused, or gave no answer.
+            CallTimeout: It did not answer in time.
+            AnydeviceError: The device cannot be reached.
+        """
+        try:
+            return await self.patiently(lambda: self.toolkit.call(method, params, deadline=deadline))
+        except ToolkitOff as error:
+            raise toolkit_off() from error
+        except ToolkitSaidNo as error:
+            raise UpstreamUnavailable(
+                "The automation toolkit did not do it.",
+                upstream="automation toolkit",
+                enable_hint="Call snapshot to see what is on the screen; see details.said.",
+                method=method,
+                said=error.said,
+            ) from error
+
+    async def page(self) -> Page:
+        """What is shown now.
+
+        Raises:
+            UpstreamUnavailable: What came is no page source.
+            AnydeviceError: As `ask`.
+        """
+        text = source(await self.ask("getPageSource"))
+        try:
+            return await _parsed(text)
+        except NoPage as error:
+            raise UpstreamUnavailable(
+                "The automation toolkit gave no page source.",
+                upstream="automation toolkit",
+                enable_hint="Repeat the call; if it stays so, open the app again.",
+                retryable=True,
+                said=error.said,
+            ) from error
+
+    async def tree(self) -> Tree:
+        """The whole of what is shown now, dialogs and all.
+
+        Raises:
+            AnydeviceError: As `page`.
+        """
+        return build(await self.page())
+
+    async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Asks once more, when the device is there again, what was refused because it was not: nothing had been sent.
+
+        Raises:
+            DeviceOffline: It did not come back.
+        """
+        try:
+            return await ask()
+        except DeviceOffline:
+            if not await self._back():
+                raise
+        return await ask()
+
+    async def _back(self) -> bool:
+        with anyio.move_on_after(BACK_WITHIN):
+            while True:
+                try:
+                    rows = await self.adb.server.devices()
+                except AnydeviceError:
+                    rows = []
+                mine = [row for row in rows if row.serial == self.adb.serial]
+                if not mine:
+                    return False
+                if mine[0].state == READY:
+                    return True
+                await anyio.sleep(STEP)
+        return False
+
+
+LARGE: Final = 200_000
+"""Characters of a page source from which it is read in a thread of its own."""
+
+
+async def _parsed(text: str) -> Page:
+    if len(text) < LARGE:
+        return parse_page(text)
+    import anyio.to_thread
+
+    return await anyio.to_thread.run_sync(parse_page, text)
+
+
+def toolkit_off() -> DeviceNotReady:
+    """The refusal to read a screen whose app was started without the toolkit."""
+    return DeviceNotReady(
+        "The screen cannot be read: no app was started with the automation toolkit.",
+        hint="Call open with the app's id: it is then started with the toolkit.",
+        state="ready",
+        fix="Open the app with open.",
+        reason="toolkit_off",
+    )

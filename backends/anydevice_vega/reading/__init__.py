@@ -1,0 +1,1 @@
+"""What Vega's programs and its automation toolkit print, read into facts. Nothing here asks a device."""

@@ -1,0 +1,90 @@
+"""The remote control, and the ways back and home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import anyio
+
+from anydevice.driver import Acted, Navigation, Remote
+from anydevice_schemas import Tree
+from anydevice_schemas.errors import DeviceNotReady, UpstreamUnavailable
+
+from .codes import BACK, HOME, button
+from .guarding import refuse
+from .reach import Reach
+from .routes import Routes, differ
+from .tree import is_home
+
+ARRIVAL: Final = 3.0
+"""Seconds the screen before, or the home screen, may take to come up."""
+STEP: Final = 0.05
+
+
+class VegaRemote(Remote):
+    """See `Remote`. Every press says whether the screen was seen to change."""
+
+    def __init__(self, routes: Routes) -> None:
+        self._routes = routes
+
+    async def press(self, button_word: str, *, seconds: float = 0.0) -> Acted:
+        """See `Remote.press`: held for exactly so long.
+
+        Raises:
+            InvalidArgument: There is no such button.
+            PermissionMissing: Developer mode is off, and there is no other road.
+        """
+        road, seen = await self._routes.press(button(button_word), seconds=seconds)
+        return Acted("remote", verified=seen, data={"road": road})
+
+    async def hold(self, button_word: str, *, seconds: float) -> Acted:
+        """See `Remote.hold`; errors as `press`."""
+        return await self.press(button_word, seconds=seconds)
+
+
+class VegaNavigation(Navigation):
+    """See `Navigation`."""
+
+    def __init__(self, reach: Reach, routes: Routes) -> None:
+        self._reach, self._routes = reach, routes
+
+    async def back(self) -> Acted:
+        """See `Navigation.back`.
+
+        Raises:
+            DialogOpen: A dialog has to be answered first.
+        """
+        before = await self._look()
+        if before is not None:
+            refuse(before)
+        road, seen = await self._routes.press(BACK)
+        if seen is not True and before is not None:
+            seen = await self._until(lambda now: differ(before, now))
+        return Acted("back", verified=seen, data={"road": road})
+
+    async def home(self) -> Acted:
+        """See `Navigation.home`: by the button, and where that leads nowhere by the system's own address of it."""
+        await self._routes.press(HOME)
+        if await self._until(lambda now: is_home(now.app)):
+            return Acted("home", verified=True)
+        await self._reach.run("vmsgr", "send", "os://home")
+        return Acted("home-address", verified=await self._until(lambda now: is_home(now.app)))
+
+    async def _until(self, holds: Callable[[Tree], bool]) -> bool | None:
+        """Whether the screen comes to be as it should; None where it cannot be read."""
+        with anyio.move_on_after(ARRIVAL):
+            while True:
+                now = await self._look()
+                if now is None:
+                    return None
+                if holds(now):
+                    return True
+                await anyio.sleep(STEP)
+        return False
+
+    async def _look(self) -> Tree | None:
+        try:
+            return await self._reach.tree()
+        except (DeviceNotReady, UpstreamUnavailable):
+            return None
