@@ -158,6 +158,7 @@ class Connection:
         if len(name) > LONGEST_REQUEST:
             raise Failure("request too long")
         await self.send(b"%04x%s" % (len(name), name))
+        await anyio.wait_readable(self._socket)  # no verdict can be there yet: do not look in vain
         await self.okay()
 
     async def _some(self, most: int) -> bytes:

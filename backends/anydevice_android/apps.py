@@ -177,13 +177,21 @@ class AndroidApps(Apps):
         text, policy = await self._reach.several(["dumpsys", "window", "displays"], ["dumpsys", "window", "policy"])
         focus = focusing.focus(text) or await self._reach.focus(wait=1.0)
         found: dict[str, Any] = {"locked": focusing.locked(text + policy)}
+        displays = focusing.displays(text)
+        if len(displays) > 1:
+            found["displays"] = [
+                {"display": number, "app": one and one.app, "activity": one and one.activity}
+                for number, one in displays.items()
+            ]
         if focus is None:
             return found | {"app": None}
         title = focus.activity.rpartition(".")[2]  # Android tells tools the name of the activity, not what it is headed
         found |= {"app": focus.app, "activity": focus.activity, "title": title, "location": location(focus)}
-        dialog = await self._guard.told()
+        dialog, waiting = await self._guard.told(focus.app)
         if dialog is not None:
             found["dialog"] = {"kind": dialog.kind, "text": dialog.text, "buttons": list(dialog.buttons)}
+        if waiting:
+            found["dialogsBehind"] = waiting
         if focus.overlay:
             found["overlay"] = focus.overlay
         return found

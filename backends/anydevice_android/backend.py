@@ -136,7 +136,8 @@ class AndroidBackend(Backend):
             return [Check("adb server", True, f"version {version} at {server.address}")]
         except (UpstreamUnavailable, MachineUnreachable, ToolMissing) as error:
             fix = error.details.get("enable_hint") or error.details.get("install") or "Check the address."
-            return [Check("adb server", False, error.message, str(fix))]
+            absent = not isinstance(error, MachineUnreachable)  # nobody who has no Android needs one
+            return [Check("adb server", False, error.message, str(fix), optional=absent)]
         except AnydeviceError as error:
             return [Check("adb server", False, error.message, "adb kill-server, then adb start-server")]
 
@@ -184,10 +185,10 @@ class AndroidBackend(Backend):
         for name, one in ours.items():
             row = rows.get(one.serial)
             if one.up and row is not None and row.state == "ready":
-                facts = {**row.facts, "serial": one.serial}
-                listed.append(row.model_copy(update={"id": PREFIX + name, "name": one.avd.row().name, "facts": facts}))
+                own = {"id": PREFIX + name, "name": one.avd.row().name, "facts": {**row.facts, "serial": one.serial}}
+                listed.append(row.model_copy(update={**own, "aliases": [one.serial]}))
             else:
-                listed.append(one.avd.row("booting"))
+                listed.append(one.avd.row("booting").model_copy(update={"aliases": [one.serial]}))
         listed += [avd.row() for avd in avds if avd.name not in ours and avd.name not in elsewhere]
         return listed
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from anydevice.driver import Driver
 from anydevice_adb import AdbDevice
+from anydevice_adb.commanding import AdbShell
+from anydevice_adb.forwarding import AdbForwards
 from anydevice_schemas import Device, DeviceRef
 from anydevice_schemas.errors import DeviceOffline
 
+from . import location
 from .alerts import AndroidAlerts
 from .apps import AndroidApps
 from .automation import Automation, AutomationWriter
@@ -17,11 +20,11 @@ from .clipboard import AndroidClipboard
 from .dumping import Dumping
 from .files import AndroidFiles
 from .fingers import NEEDS
-from .forwards import AndroidForwards
 from .guarding import Guard
 from .inventory import BACKEND, EMULATOR, PLATFORM
 from .keys import AndroidKeys
 from .logs import AndroidLogs
+from .network import AndroidNetwork
 from .notifications import AndroidNotifications
 from .packages import Packages
 from .perf import AndroidPerf
@@ -30,7 +33,6 @@ from .reach import Reach
 from .recording import AndroidRecording
 from .screen import AndroidScreen
 from .settings import AndroidSettings, TvSettings, Undo
-from .shell import AndroidShell
 from .touch import AndroidTouch
 from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
 
@@ -66,14 +68,15 @@ class AndroidDriver(Driver):
         self.alerts = AndroidAlerts(guard, touch, self.keys)
         self.clipboard = AndroidClipboard(reach, self._automation)
         self.logs = AndroidLogs(reach, self._packages)
+        self.network = AndroidNetwork(reach, self._packages)
         self.perf = AndroidPerf(reach, self._packages)
         if adb.serial.startswith(EMULATOR):
             self.power = EmulatorPower(adb.server, adb.serial, self.identify)
         self.recording = AndroidRecording(reach, self.screen.display)
         self.settings = (TvSettings if television else AndroidSettings)(reach, undo)
-        self.shell = AndroidShell(reach)
+        self.shell = AdbShell(adb)
         self.files = AndroidFiles(reach)
-        self.forwards = AndroidForwards(reach)
+        self.forwards = AdbForwards(adb)
         self.notifications = AndroidNotifications(reach, self._packages)
 
     async def identify(self) -> DeviceRef:
@@ -99,7 +102,12 @@ class AndroidDriver(Driver):
 
     def unavailable(self) -> Mapping[str, str]:
         """See `Driver.unavailable`."""
-        return {} if self._automation is not None or not hasattr(self, "touch") else {"touch.multi_touch": NEEDS}
+        out: dict[str, str] = {}
+        if self._automation is None and hasattr(self, "touch"):
+            out["touch.multi_touch"] = NEEDS
+        if self.settings.place.port is None:
+            out["settings.location"] = location.NEEDS
+        return out
 
     async def clean(self) -> None:
         """See `Driver.clean`; what fails does not keep the rest from being done."""

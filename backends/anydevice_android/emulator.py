@@ -10,15 +10,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import anyio.to_thread
 
 from anydevice.kit import processes
-from anydevice_adb import AdbDevice, AdbServer, Connection
-from anydevice_adb.wire import Closed, Unreachable
+from anydevice_adb import AdbDevice, AdbServer
 from anydevice_schemas.errors import (
     ActionUnverified,
     AnydeviceError,
@@ -30,16 +28,14 @@ from anydevice_schemas.errors import (
 )
 
 from .avds import Avd, environment, program
+from .console import avd_name, kill
 from .reading.props import Identity, identity, parse_props
 
 PORTS: Final = (5554, 5682)
 """First and last console port an emulator may have; its adb port is the next."""
 STEP: Final = 0.2
-KILLING: Final = 3.0
-"""Seconds a conversation with a console may take."""
 GRACE: Final = 8.0
 """Seconds an emulator may take to save its state when it is ended by signal."""
-TOKEN: Final = ".emulator_console_auth_token"
 _UNKNOWN = re.compile(r"Unknown AVD name|Cannot find AVD", re.I)
 _RUNS = re.compile(r"multiple emulators with the same AVD|already running", re.I)
 _KVM = re.compile(r"requires hardware acceleration|/dev/kvm|KVM is (?:not|required)|HVF error", re.I)
@@ -241,17 +237,6 @@ class Emulator:
         )
 
 
-async def kill(host: str, port: int) -> bool:
-    """Asks an emulator's console to end it; whether the console took it."""
-    return await _console(host, port, "kill") is not None
-
-
-async def avd_name(host: str, port: int) -> str:
-    """The name its console tells; empty where it tells none."""
-    said = await _console(host, port, "avd name")
-    return said[0] if said else ""
-
-
 async def gone(server: AdbServer, serial: str, *, deadline: float) -> bool:
     """Waits until the server lists a device no more; whether it does not."""
     with anyio.move_on_after(deadline):
@@ -261,47 +246,6 @@ async def gone(server: AdbServer, serial: str, *, deadline: float) -> bool:
                     return True
             await anyio.sleep(STEP)
     return False
-
-
-async def _console(host: str, port: int, command: str) -> list[str] | None:
-    """The lines a console answers a command with, without its OK; None where it does not answer or refuses."""
-    with anyio.move_on_after(KILLING):
-        try:
-            async with await Connection.open(host, port) as pipe:
-                greeting = await _lines(pipe)
-                if greeting and any("Authentication required" in line for line in greeting):
-                    token = await anyio.to_thread.run_sync(_token)
-                    await pipe.send(f"auth {token}\r\n".encode())
-                    if await _lines(pipe) is None:
-                        return None
-                await pipe.send(f"{command}\r\n".encode())
-                return await _lines(pipe)
-        except (Unreachable, Closed):
-            return None
-    return None
-
-
-async def _lines(pipe: Connection) -> list[str] | None:
-    """Lines up to `OK`; None at `KO`, or where the console closes."""
-    kept = b""
-    while chunk := await pipe.receive(4096):
-        kept += chunk
-        lines = kept.decode("utf-8", "replace").splitlines()
-        for number, line in enumerate(lines):
-            if line == "OK" or line.startswith("OK:"):
-                return lines[:number]
-            if line.startswith("KO"):
-                return None
-        if len(kept) > 65536:
-            return None
-    return None
-
-
-def _token() -> str:
-    try:
-        return (Path.home() / TOKEN).read_text().strip()
-    except (OSError, ValueError):
-        return ""
 
 
 def _both_free(port: int) -> bool:

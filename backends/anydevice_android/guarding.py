@@ -15,6 +15,7 @@ from anydevice_schemas.errors import AnydeviceError, DialogOpen
 
 from .dumping import Dumping
 from .reach import Reach
+from .reading import windows
 from .reading.dump import Dump
 from .tree import build
 
@@ -80,14 +81,18 @@ class Guard:
         """The dialog that is open, or None."""
         return dialog_of(await self._tree())
 
-    async def told(self) -> Dialog | None:
-        """As `open`, where it costs little or is likely; None also where the screen cannot be read."""
+    async def told(self, front: str) -> tuple[Dialog | None, list[str]]:
+        """As `open`, where it costs little or is likely; and the apps behind the one in `front` that have one open.
+
+        No dialog also where the screen cannot be read. What waits behind can be answered once its app is in front.
+        """
+        waiting: list[str] = []
         try:
-            if not may_ask((await self._reach.adb.shell("dumpsys window", deadline=5.0)).text):
-                return None
-            return await self.open()
+            text = (await self._reach.adb.shell("dumpsys window", deadline=5.0)).text
+            waiting = windows.waiting(text, front)
+            return (await self.open() if may_ask(text) else None), waiting
         except AnydeviceError:
-            return None
+            return None, waiting
 
     async def tree(self) -> Tree:
         """The whole screen, dialogs and all."""

@@ -11,7 +11,8 @@ from anydevice_adb.server import LOOPBACK
 from anydevice_schemas import Device, DeviceRef
 from anydevice_schemas.errors import ActionUnverified, Unsupported
 
-from .emulator import Emulator, gone, kill
+from .console import kill
+from .emulator import Emulator, gone
 from .inventory import EMULATOR
 
 Inner = Callable[[Device, AdbDevice], Driver]

@@ -10,6 +10,7 @@ from anydevice.driver import Acted, Setting, Settings
 from anydevice_adb import line
 from anydevice_schemas.errors import AnydeviceError, AppNotFound, InvalidArgument, Unsupported, UpstreamUnavailable
 
+from .location import Location
 from .packages import NAME, Packages
 from .reach import Reach
 
@@ -30,6 +31,7 @@ class AndroidSettings(Settings):
 
     Attributes:
         lacking: Areas that this kind of device does not have.
+        place: Where an emulator is.
     """
 
     lacking: frozenset[str] = frozenset()
@@ -38,6 +40,7 @@ class AndroidSettings(Settings):
         """`undo` holds what is to be put back; it outlives a driver whose connection was lost."""
         self._reach = reach
         self._undo: dict[str, Undo] = {} if undo is None else undo
+        self.place = Location(reach)
 
     async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
         """See `Settings.read`.
@@ -47,7 +50,7 @@ class AndroidSettings(Settings):
         """
         readers: dict[str, Callable[[], Awaitable[Setting]]] = {
             "appearance": self._appearance, "orientation": self._orientation, "animations": self._animations,
-            "wifi": self._wifi, "airplane": self._airplane, "location": self._location, "text_size": self._text_size,
+            "wifi": self._wifi, "airplane": self._airplane, "location": self.place.read, "text_size": self._text_size,
             "status_bar": self._status_bar,
         }  # fmt: skip
         if area == "permission":
@@ -124,6 +127,11 @@ class AndroidSettings(Settings):
         self._later("airplane", before, self.airplane)
         await self._do("cmd", "connectivity", "airplane-mode", "enable" if value == ON else "disable")
         return Acted("connectivity")
+
+    async def location(self, value: str) -> Acted:
+        """See `Settings.location`; errors as `Location.put`."""
+        self._later("location", (await self.place.read()).value, self.location)
+        return await self.place.put(value)
 
     async def text_size(self, value: str) -> Acted:
         """See `Settings.text_size`."""
@@ -219,10 +227,6 @@ class AndroidSettings(Settings):
     async def _airplane(self) -> Setting:
         said = (await self._reach.run("cmd", "connectivity", "airplane-mode")).both.strip()
         return Setting({"enabled": ON, "disabled": OFF}.get(said), (ON, OFF))
-
-    async def _location(self) -> Setting:
-        said = (await self._reach.run("cmd", "location", "is-location-enabled")).both.strip()
-        return Setting({"true": ON, "false": OFF}.get(said), (ON, OFF))
 
     async def _text_size(self) -> Setting:
         return Setting(await self._get("system", "font_scale") or "1.0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final
 
 from anydevice.driver import TreeScope
@@ -129,10 +130,11 @@ class _Builder:
         placed: list[int] = []
         depths: list[int] = []
         roles: list[str] = []
-        boxes: list[tuple[int, Box]] = []
+        boxes: list[Placed] = []
         inner = _Inner(window)
-        title, scale = window.title, self.view.scale
-        wide, high = self.screen[2], self.screen[3]
+        title, scale, longest = window.title, self.view.scale, scope.max_text
+        wide, high, count = self.screen[2], self.screen[3], len(nodes)
+        # A screen may have thousands of elements: what most of them need is written out here, without calls.
         for at, attributes in enumerate(window.attributes):
             parent = parents[at]
             if parent >= 0:
@@ -140,82 +142,92 @@ class _Builder:
             else:
                 depth, above, up = 2, "", root
             depths.append(depth)
-            flags = tuple(map(attributes.get, _FLAGS))
-            role, states, actions = _traits(attributes.get("class", ""), above, flags)
+            get = attributes.get
+            try:
+                flags = _all_flags(attributes)
+            except KeyError:
+                flags = tuple(map(get, _FLAGS))
+            class_name = get("class", "")
+            role, states, actions, worded, labelled = _traits(class_name, above, flags)
             roles.append(role)
             if interactive and role not in KEPT and not actions:
                 placed.append(up)
                 continue
-            if depth > deepest or len(nodes) >= most:
+            if depth > deepest or count >= most:
                 self.cut["depth" if depth > deepest else "nodes"] += 1
                 placed.append(up)
                 continue
-            box = bounds(attributes.get("bounds", ""))
             rect = None
-            if box is not None:
-                left, top, right, bottom = box
+            try:
+                left, top, right, bottom = map(int, get("bounds", "")[1:-1].replace("][", ",").split(","))
+            except ValueError:
+                pass  # without a place
+            else:
                 rect = Rect(left / scale, top / scale, (right - left) / scale, (bottom - top) / scale)
                 if actions:
-                    boxes.append((len(nodes), box))
+                    boxes.append((count, left, top, right, bottom))
                 if left >= wide or right <= 0 or top >= high or bottom <= 0:
                     states |= {"offscreen"}
-            node = Node(
-                role,
-                parent=up,
-                identifier=attributes.get("resource-id", ""),
-                states=states,
-                rect=rect,
-                actions=actions,
-                native_role=attributes.get("class", ""),
-                app=attributes.get("package", ""),
-                window=title,
+            name, said = get("text", ""), get("content-desc", "")
+            value: str | None = None
+            if worded or (name and said):
+                name, value = self._words(role, flags[-1] == "true", attributes, inner, at)
+            elif not name:
+                name = said or (inner.first_text(at) or "" if labelled else "")
+            if len(name) > longest:
+                name = self._short(name)
+            identifier, app = get("resource-id", ""), get("package", "")
+            secure = flags[-1] == "true"
+            placed.append(count)
+            count += 1
+            nodes.append(
+                Node(role, name, value, up, None, identifier, states, rect, actions, class_name, "", app, title, secure)
             )
-            self._words(node, attributes, inner, at)
-            nodes.append(node)
-            placed.append(len(nodes) - 1)
         self._cover(boxes, covers, blocked)
 
-    def _words(self, node: Node, attributes: dict[str, str], inner: _Inner, at: int) -> None:
-        """Gives a node its texts: which of them is the name and which the value depends on what it is."""
+    def _words(
+        self, role: str, secure: bool, attributes: dict[str, str], inner: _Inner, at: int
+    ) -> tuple[str, str | None]:
+        """Name and value: which of an element's texts is which depends on what it is."""
         get = attributes.get
-        text, said, role = get("text", ""), get("content-desc", ""), node.role
-        if get("password") == "true":
-            node.secure = True
-            node.name = self._short(said or get("hint", ""))
-            return
-        name = text or said
+        text, said = get("text", ""), get("content-desc", "")
+        if secure:
+            return said or get("hint", ""), None
+        name, value = text or said, None
         if role == "textbox":
             hint = get("hint", "")
             name = said or hint
-            node.value = "" if text and text == hint else self._short(text)
+            value = "" if text and text == hint else text
         elif role in _VALUED:
             name = said
             value = text or inner.first_text(at)
-            node.value = self._short(value) if value is not None else None
         elif text and said and text != said:
             # A description beside a text is what a person hears it called; the text is what it shows.
-            name, node.value = said, self._short(text)
+            name, value = said, text
         if not name and role in _NAMED_BY_CHILD:
             name = inner.first_text(at) or ""
-        node.name = name if len(name) <= self.scope.max_text else self._short(name)
+        return name, self._short(value) if value is not None else None
 
-    def _cover(self, boxes: list[tuple[int, Box]], covers: list[Box], blocked: bool) -> None:
+    def _cover(self, boxes: list[Placed], covers: list[Box], blocked: bool) -> None:
         """Marks what does not get the input at its middle: something that takes input lies over it there."""
         nodes = self.tree.nodes
-        last = self.screen[3] // BAND
-        over: dict[int, list[tuple[int, Box]]] = {}  # what is later in a window lies over what is earlier
-        for index, box in reversed(boxes):
-            x, y = _middle(box, self.screen)
+        wide, high = self.screen[2], self.screen[3]
+        last = high // BAND
+        over: dict[int, list[Placed]] = {}  # what is later in a window lies over what is earlier
+        for place in reversed(boxes):
+            index, left, top, right, bottom = place
+            x = ((left if left > 0 else 0) + (right if right < wide else wide)) / 2
+            y = ((top if top > 0 else 0) + (bottom if bottom < high else high)) / 2
             hidden = blocked or any(_holds(cover, x, y) for cover in covers)
             if not hidden:
-                for later, (left, top, right, bottom) in over.get(int(y) // BAND, ()):
-                    if left <= x < right and top <= y < bottom and not self._inside(later, index):
+                for later, start, above, end, below in over.get(int(y) // BAND, ()):
+                    if above <= y < below and start <= x < end and not self._inside(later, index):
                         hidden = True
                         break
             if hidden:
                 nodes[index].hittable = False
-            for band in range(max(0, box[1] // BAND), min(last, box[3] // BAND) + 1):
-                over.setdefault(band, []).append((index, box))
+            for band in range(max(0, top // BAND), min(last, bottom // BAND) + 1):
+                over.setdefault(band, []).append(place)
 
     def _inside(self, index: int, ancestor: int) -> bool:
         nodes = self.tree.nodes
@@ -236,7 +248,11 @@ class _Builder:
         return text[: self.scope.max_text]
 
 
+Placed = tuple[int, int, int, int, int]
+"""Number of a node, and its box."""
 _VALUED: Final = frozenset({"combobox", "slider", "spinbutton", "progressbar"})
+_WORDED: Final = _VALUED | {"textbox"}
+"""Roles of which a text may be the value."""
 _NAMED_BY_CHILD: Final = frozenset(
     {"clickable", "button", "listitem", "gridcell", "menuitem", "tab", "checkbox", "switch", "radio"}
 )
@@ -244,11 +260,15 @@ _FLAGS: Final = (
     "clickable", "long-clickable", "scrollable", "checkable", "checked", "enabled", "selected", "focused", "password",
 )  # fmt: skip
 Flags = tuple[str | None, ...]
+_all_flags = itemgetter(*_FLAGS)
 
 
 @lru_cache(maxsize=8192)
-def _traits(class_name: str, above: str, flags: Flags) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """Role, states and actions; most elements of a screen share theirs with many others."""
+def _traits(class_name: str, above: str, flags: Flags) -> tuple[str, frozenset[str], tuple[str, ...], bool, bool]:
+    """Role, states and actions, whether its texts need a closer look, and whether one inside it may be its name.
+
+    Most elements of a screen share all that with many others.
+    """
     clickable, longer, scrollable, checkable, checked, enabled, selected, focused, password = flags
     role = _role(class_name, above, clickable == "true", checkable == "true", password == "true")
     states = []
@@ -269,7 +289,8 @@ def _traits(class_name: str, above: str, flags: Flags) -> tuple[str, frozenset[s
         actions.append("longpress")
     if scrollable == "true":
         actions.append("scroll")
-    return role, frozenset(states), tuple(actions)
+    worded = role in _WORDED or password == "true"
+    return role, frozenset(states), tuple(actions), worded, role in _NAMED_BY_CHILD
 
 
 def _role(class_name: str, above: str, clickable: bool, checkable: bool, password: bool) -> str:
@@ -347,12 +368,6 @@ def _keyboard(window: DumpWindow) -> Box | None:
 
 def _union(one: Box, other: Box) -> Box:
     return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
-
-
-def _middle(box: Box, screen: Box) -> tuple[float, float]:
-    left, top = max(box[0], screen[0]), max(box[1], screen[1])
-    right, bottom = min(box[2], screen[2]), min(box[3], screen[3])
-    return (left + right) / 2, (top + bottom) / 2
 
 
 def _holds(box: Box, x: float, y: float) -> bool:

@@ -55,4 +55,4 @@ class AbsentBackend(Backend):
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
-        return [Check("libraries", False, f"not installed: {self._lacks}", INSTALL)]
+        return [Check("libraries", False, f"not installed: {self._lacks}", INSTALL, optional=True)]

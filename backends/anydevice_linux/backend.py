@@ -92,13 +92,15 @@ class LinuxBackend(Backend):
         """See `Backend.check`."""
         absent = await anyio.to_thread.run_sync(parts.missing)
         detail = f"not installed: {', '.join(absent)}" if absent else "all installed"
-        checks = [Check("virtual desktop", not absent, detail, parts.INSTALL if absent else "")]
+        checks = [Check("virtual desktop", not absent, detail, parts.INSTALL if absent else "", optional=True)]
         able = await anyio.to_thread.run_sync(practicing.runs_here)
         fix = "" if able else "Debian and Ubuntu: apt install python3-gi gir1.2-gtk-3.0."
-        checks.append(Check("practice app", able, "installed" if able else "the system's Python has no GTK", fix))
+        detail = "installed" if able else "the system's Python has no GTK"
+        checks.append(Check("practice app", able, detail, fix, optional=True))
         makers = await anyio.to_thread.run_sync(encoders.candidates)
         fix = "" if makers else encoders.INSTALL
-        checks.append(Check("video encoder", bool(makers), "installed" if makers else "record has none", fix))
+        detail = "installed" if makers else "record has none"
+        checks.append(Check("video encoder", bool(makers), detail, fix, optional=True))
         for sight in await self._sights_of(env):
             checks.append(Check(sight.name, sight.seat is not None, sight.reason or "reached", sight.fix))
             if sight.seat is None:

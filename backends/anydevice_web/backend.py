@@ -87,7 +87,7 @@ class WebBackend(Backend):
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
         found = await anyio.to_thread.run_sync(lambda: find_installed(self.host.settings))
-        checks = [Check("browser", bool(found), f"{len(found)} installed", "" if found else INSTALL)]
+        checks = [Check("browser", bool(found), f"{len(found)} installed", "" if found else INSTALL, optional=True)]
         for browser in found:
             try:
                 result = await processes.run([browser.executable, "--version"], deadline=5.0)
@@ -99,7 +99,8 @@ class WebBackend(Backend):
         try:
             import websockets  # noqa: F401
         except ImportError:
-            checks.append(Check("websockets", False, "attaching to endpoints needs it", "pip install 'anydevice[web]'"))
+            detail, fix = "attaching to endpoints needs it", "pip install 'anydevice[web]'"
+            checks.append(Check("websockets", False, detail, fix, optional=True))
         return checks
 
     async def hand_over(self) -> Mapping[str, Any] | None:

@@ -24,6 +24,16 @@ def has(t: Trial, operation: str) -> bool:
     return declared(t.manifest, t.device, operation)
 
 
+def steered(t: Trial) -> bool:
+    """Whether the device has no way to an element but the arrows of a remote control."""
+    return has(t, "remote.press") and not has(t, "elements.activate") and not pointed(t)
+
+
+def pointed(t: Trial) -> bool:
+    """Whether the device can be pressed at a point."""
+    return has(t, "touch.tap") or has(t, "pointer.click")
+
+
 async def whole(t: Trial, *, mode: str = "full", on: Device | None = None, **more: Any) -> list[dict[str, Any]]:
     """Every node of a snapshot, in order, each with the ref of its parent."""
     answer = await t.call("snapshot", on=on, mode=mode, responseLevel="full", **more)

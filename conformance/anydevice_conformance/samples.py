@@ -40,6 +40,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "apps.state": ((), {}),
     "apps.install": (("/nonexistent.package",), {"deadline": 5.0}),
     "apps.uninstall": (("no.such.app",), {}),
+    "apps.container": (("no.such.app", "data"), {}),
     "shell.run": (("exit 0",), {"deadline": 5.0}),
     "files.home": ((), {}),
     "files.push": (("/nonexistent.file", "/nonexistent.file"), {"deadline": 5.0}),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 
 from anydevice_schemas import Caller, Device, DeviceSelector, Held, Holder
-from anydevice_schemas.errors import AmbiguousDevice, AnydeviceError, SelectorConflict
+from anydevice_schemas.errors import AmbiguousDevice, AnydeviceError, InvalidArgument, SelectorConflict
 
 from . import ownership
 from .catalogue import Parsed
@@ -16,7 +17,7 @@ from .reply import Trail
 from .resolution import Request, Resolution, pin, resolve
 from .returning import Returning
 from .services import Services
-from .sessions import Session
+from .sessions import HANDLE, Session
 
 
 class Choosing:
@@ -44,6 +45,13 @@ class Choosing:
             await self.returning.judge([bound] if bound is not None else [], env)
             find = sessions.find if opens else sessions.named
             bound = find(caller, selector.session, selector.tenant)
+        elif caller.sessionless and not (opens or parsed.spec.command.explicit_device):
+            raise InvalidArgument(
+                "Nothing ties this call to an earlier one: name its session.",
+                param="session",
+                expected="the session that open returned",
+                hint="Call open first, and give the session of its answer in each call.",
+            )
         elif selector.names_a_device() or parsed.spec.command.explicit_device:
             return None  # a session the caller never named is no naming of a device
         elif taken := self._taken_over(caller):
@@ -150,8 +158,14 @@ class Choosing:
                     hint="Leave out runId, or use a session of that run.",
                 )
         else:
+            handle = caller.sessionless and selector.session is None
             session = self.services.sessions.open(
-                caller, device, name=selector.session, tenant=selector.tenant, run_id=selector.run_id
+                caller,
+                device,
+                name=HANDLE + secrets.token_urlsafe(18) if handle else selector.session,
+                tenant=selector.tenant,
+                run_id=selector.run_id,
+                made_up=handle,
             )
         self.services.sessions.touch(session)
         return session

@@ -21,6 +21,8 @@ class Facade(Protocol):
         options: Optional: names of the options it takes; the daemon refuses any other at connect.
         run: Optional: `async def run(router)`, which the daemon starts once and cancels when it ends: what a facade
             does besides serving connections. An exception of it is logged, and nothing else.
+        told: Optional: a mapping of what `anydevice status` says of it.
+        stays: Optional: True while the daemon must not end for want of connections.
     """
 
     name: str

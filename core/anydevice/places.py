@@ -17,7 +17,9 @@ DESKTOP_ENVIRONMENT: tuple[str, ...] = (
 window has to show somewhere."""
 CALL_ENVIRONMENT: tuple[str, ...] = (
     "ANDROID_SERIAL", "ANDROID_ADB_SERVER_HOST", "ANDROID_ADB_SERVER_PORT", "ANDROID_HOME", "ANDROID_SDK_ROOT",
-    "ANDROID_AVD_HOME", *DESKTOP_ENVIRONMENT,
+    "ANDROID_AVD_HOME", "VEGA_SERIAL", "VDA_SERIAL", "OHOS_HDC_SERVER_PORT",
+    "HDC_SDK_PATH", "DEVECO_SDK_HOME", "HARMONYOS_COMMAND_LINE_TOOLS", "OHOS_SDK_NATIVE", "DEVELOPER_DIR",
+    *DESKTOP_ENVIRONMENT,
 )  # fmt: skip
 CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
 """What of a caller's environment travels with a call; everything else stays where it is."""

@@ -193,6 +193,8 @@ class Router:
             raise
         finally:
             _inside.reset(inside)
+            if made_now and trail.caller.sessionless and not parsed.spec.command.opens_session:
+                self.services.sessions.end(session, "nothing ties another call to it")
 
     def _permit(self, trail: Trail, parsed: Parsed, device: Device | None) -> None:
         """Step 5: profile, scope, confirmation. No person is asked about what the device cannot do at all."""

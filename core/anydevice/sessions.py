@@ -30,7 +30,10 @@ __all__ = ["Session", "Sessions"]
 
 log = structlog.get_logger("anydevice.sessions")
 
-MADE_UP = ("auto-", "waiting-", PERSON)
+HANDLE = "handle-"
+"""What the sessions of callers without a connection are called: unguessable, and bound to the principal."""
+
+MADE_UP = ("auto-", "waiting-", HANDLE, PERSON)
 """What made-up names begin with; no caller can give a session such a name."""
 
 TOUCH_SECONDS = 5.0

@@ -7,8 +7,8 @@ environment of a call; that travels with the caller.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,7 +70,8 @@ class Settings:
             minutes in a UTC day. None = no limit.
         roots: Folders callers may read from and write to besides their own working directory.
         private_hosts: Hosts of private networks that may be asked for downloads: names, addresses, networks.
-        tables: The configuration file's other tables; a backend gets the one of its own name.
+        tables: The configuration file's other tables; a backend or facade gets the one of its own name.
+        over: What was laid over the file (see `load`).
     """
 
     home: Path
@@ -92,6 +93,7 @@ class Settings:
     roots: tuple[str, ...] = ()
     private_hosts: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
+    over: tuple[str, ...] = ()
 
     @property
     def data_dir(self) -> Path:
@@ -114,21 +116,39 @@ class Settings:
         return self.home / "journal"
 
     @staticmethod
-    def load(home: Path | None = None) -> Settings:
+    def load(home: Path | None = None, over: Sequence[str] = ()) -> Settings:
         """Reads `config.toml` in the home folder; absent = all defaults.
 
+        Args:
+            home: The home folder; this process's own when None.
+            over: Lines of TOML that count more than the file, as `mcp.http.port = 8931`.
+
         Raises:
-            SettingsError: The file is not TOML, or holds a key or value that means nothing.
+            SettingsError: The file or a line is not TOML, or holds a key or value that means nothing.
         """
         home = home or home_folder()
         path = home / "config.toml"
         try:
             table = tomllib.loads(path.read_text("utf-8"))
         except FileNotFoundError:
-            return Settings(home=home)
+            table = {}
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise SettingsError(f"{path.name}: {error}") from error
-        return _from_table(home, table)
+        for line in over:
+            try:
+                table = _laid_over(table, tomllib.loads(line))
+            except tomllib.TOMLDecodeError as error:
+                raise SettingsError(f"{line[:80]!r} is no setting: {error}") from error
+        return replace(_from_table(home, table), over=tuple(over))
+
+
+def _laid_over(table: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with another laid over it."""
+    out = dict(table)
+    for key, value in over.items():
+        below = out.get(key)
+        out[key] = _laid_over(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return out
 
 
 class SettingsError(ValueError):

@@ -202,7 +202,8 @@ class DeviceCommand(click.Command):
             copy_artefact(answer, ctx.params["path"])
         output.answer(answer, as_json=as_json)
         # A yes-or-no question that was answered no, so that a shell can branch on it.
-        return FAILED if answer.get("command") == "is" and answer["data"].get("result") is False else OK
+        asked = {"is": "result", "doctor": "ok"}.get(str(answer.get("command")), "")
+        return FAILED if answer["data"].get(asked) is False else OK
 
 
 class _Ours(click.Option):

@@ -1,7 +1,7 @@
 """What the exit code of a command says. One table; every error code of `anydevice_schemas.errors` is in it.
 
   0  done, and verified as far as the command can be
-  1  the command failed, or `is` answered no
+  1  the command failed, `is` answered no, or `doctor` found something wrong (not: something optional that lacks)
   2  it was called wrongly
   3  no such device or session, or it is busy, held, not in order, or cannot be driven now; a lease that was lost,
      ran out or is not the current one; a quota that is used up

@@ -19,8 +19,8 @@ from .device import kebab
 WAIT_MS = 60_000
 """Milliseconds the command lines we print wait in the queue."""
 
-MOST, LONGEST = 3, 300
-"""Command lines printed for one refusal, and characters of the longest."""
+MOST, EVERY, LONGEST = 3, 20, 300
+"""Command lines printed for one refusal, for one with a line per device, and characters of the longest."""
 
 _WHICH = ("platform", "deviceTarget", "device", "udid", "serial", "session", "tenant", "runId")
 """Selectors that go on to a command that a hint names."""
@@ -67,7 +67,8 @@ def ways(wire: Mapping[str, Any], name: str, arguments: Mapping[str, Any]) -> li
         arguments: Its arguments, as the wire has them.
     """
     found = dict.fromkeys(_ways(wire, _Asked(name, arguments)))
-    return [line for line in found if line and len(line) <= LONGEST][:MOST]
+    most = EVERY if wire.get("code") == "ambiguous_device" else MOST
+    return [line for line in found if line and len(line) <= LONGEST][:most]
 
 
 def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
@@ -79,6 +80,10 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
             yield _again(asked, confirmToken=details["token"])
     elif code == "quota_exceeded":
         yield _line("status")
+    elif code == "ambiguous_device":
+        for candidate in details.get("candidates") or ():
+            if candidate.get("selectors"):
+                yield _again(asked, **candidate["selectors"])
     elif code == "selector_conflict" and conflicts and all("session" in c and "device" in c for c in conflicts):
         for conflict in conflicts:
             yield _again(asked, session=conflict["session"])

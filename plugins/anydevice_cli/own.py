@@ -13,7 +13,7 @@ import click
 import anydevice
 from anydevice.host import record, start
 from anydevice.places import home_path
-from anydevice_schemas.errors import CallTimeout, UpstreamUnavailable
+from anydevice_schemas.errors import CallTimeout, Refused, UpstreamUnavailable
 
 from . import output, remote, takeover
 from .status import status
@@ -24,29 +24,71 @@ STOP_SECONDS = 45.0
 UNANSWERED_SECONDS = 3.0
 """What it gets to answer, and after SIGTERM to end."""
 
+HTTP_SECONDS = 15.0
+"""What a new daemon gets to say where it serves HTTP."""
+
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.command(short_help="Starts the daemon.")
 @click.option("--foreground", is_flag=True, help="Stay in this terminal and log to it.")
 @click.option("--idle", type=click.FloatRange(min=0), help="Seconds without use after which it ends; 0 = never.")
+@click.option("--http", metavar="[HOST:]PORT", help="Serve MCP over HTTP too; PORT 0 is any. See: anydevice token")
+@click.option(
+    "--set", "over", multiple=True, metavar="KEY=VALUE", help="A line of TOML that counts more than the file."
+)
 @_json
-def serve(foreground: bool, idle: float | None, as_json: bool) -> int:
+def serve(foreground: bool, idle: float | None, http: str | None, over: tuple[str, ...], as_json: bool) -> int:
     """Starts the daemon, if none runs. Other commands start it by themselves.
 
     In the foreground it does not end by idleness unless --idle says so.
     """
+    lines = [*over, *(_http_lines(http) if http is not None else ())]
     if foreground:
         from anydevice.host.__main__ import run
 
-        return run(detached=False, idle=0.0 if idle is None else idle)
+        return run(detached=False, idle=0.0 if idle is None else idle, over=lines)
     home = home_path()
-    started = start.start_daemon(home, time.monotonic() + start.START_DEADLINE, idle=idle)
+    started = start.start_daemon(home, time.monotonic() + start.START_DEADLINE, idle=idle, over=lines)
+    if lines and not started:
+        raise Refused(
+            "A daemon runs already, with settings of its own.",
+            reason="settings count when a daemon starts",
+            alternative="anydevice stop",
+            hint="Run: anydevice stop ; then the same line again.",
+        )
     found = record.read_record(home) or {}
     data = {"started": started, "pid": found.get("pid"), "version": found.get("version")}
     what = "started" if started else "runs already"
-    output.result("serve", data, f"daemon {what}: process {data['pid']}, version {data['version']}", as_json=as_json)
+    said = f"daemon {what}: process {data['pid']}, version {data['version']}"
+    if http is not None:
+        said += f"\n{_address(data)}"
+    output.result("serve", data, said, as_json=as_json)
     return 0
+
+
+def _http_lines(word: str) -> list[str]:
+    """The settings that `--http` stands for."""
+    host, _, port = word.rpartition(":")
+    host = host.strip("[]")
+    if not port.isdigit() or int(port) > 65535 or any(mark in host for mark in '"\\\n'):
+        raise click.BadParameter("a port, or HOST:PORT", param_hint="--http")
+    return [f"mcp.http.port = {port}", *([f'mcp.http.host = "{host}"'] if host else [])]
+
+
+def _address(data: dict[str, Any]) -> str:
+    """Where it serves HTTP, or why it does not; put into the data as well."""
+    until = time.monotonic() + HTTP_SECONDS
+    while True:
+        with remote.connect_host() as client:
+            told = client.host.status().get("told", {}).get("mcp", {})
+        if told or time.monotonic() > until:
+            break
+        time.sleep(0.05)
+    data |= told
+    return (
+        f"MCP over HTTP: {told['http']}" if "http" in told else f"no HTTP: {told.get('httpFailed', 'it did not say')}"
+    )
 
 
 @click.command(short_help="Speaks MCP on stdin and stdout; what an MCP host starts.")
@@ -74,8 +116,6 @@ def stop(if_idle: bool, force: bool, as_json: bool) -> int:
     try:
         with remote.connect_host(deadline=UNANSWERED_SECONDS) as client:
             if if_idle and (sessions := client.host.status()["sessions"]):
-                from anydevice_schemas.errors import Refused
-
                 names = ", ".join(s["name"] for s in sessions)
                 raise Refused(
                     f"The daemon has {len(sessions)} sessions: {names}.",

@@ -191,7 +191,11 @@ def _sessions(data: Row) -> list[str]:
 
 def _doctor(data: Row) -> list[str]:
     rows = [
-        ["ok" if c["ok"] else "FAIL", c["name"], " — ".join(str(c[k]) for k in ("detail", "fix") if c.get(k))]
+        [
+            "ok" if c["ok"] else "WARN" if c.get("optional") else "FAIL",
+            c["name"],
+            " — ".join(str(c[k]) for k in ("detail", "fix") if c.get(k)),
+        ]
         for c in data.get("checks", ())
     ]
     rest = {key: data[key] for key in ("policy",) if key in data}

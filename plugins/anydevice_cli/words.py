@@ -67,10 +67,28 @@ def _get(words: list[str], properties: Mapping[str, Any]) -> Arguments:
 
 
 def _tags(words: list[str], properties: Mapping[str, Any]) -> Arguments:
-    """`tags set report.pdf --tags urgent`, or `tags report.pdf` for what it has."""
-    if len(words) == 2:
-        return {"action": words[0], "path": words[1]}
-    return {"path": words[0]}
+    """`tags add report.pdf urgent`, `tags report.pdf add urgent`, or `tags report.pdf` for what it has."""
+    first, *rest = words
+    actions = properties.get("action", {}).get("enum", ())
+    if not rest:
+        return {"action" if first in actions else "path": first}
+    if first not in actions and rest[0] not in actions:
+        raise WordsError(f"one of the first two words is one of {', '.join(actions)}")
+    action, path = (first, rest[0]) if first in actions else (rest[0], first)
+    return {"action": action, "path": path, **({"tags": rest[1:]} if rest[1:] else {})}
+
+
+def _files(words: list[str], properties: Mapping[str, Any]) -> Arguments:
+    """`files push seed.db /sdcard/`, `files pull /sdcard/log.txt [log.txt]`: from where, then where to."""
+    action, *paths = words
+    order = ["devicePath", "hostPath"] if action == "pull" else ["hostPath", "devicePath"]
+    return {"action": action, **dict(zip(order, paths, strict=False))}
+
+
+def _clipboard(words: list[str], properties: Mapping[str, Any]) -> Arguments:
+    """`clipboard`, `clipboard read [text|image|files]`, `clipboard write TEXT`."""
+    action, *rest = words
+    return {"action": action, **({"kind" if action == "read" else "text": rest[0]} if rest else {})}
 
 
 def _scroll(words: list[str], properties: Mapping[str, Any]) -> Arguments:
@@ -96,10 +114,13 @@ _WORDS: dict[str, tuple[str, int, Reader | Sequence[str]]] = {
     "apps": ("[NAME]", 1, ["name"]),
     "batch": ("FILE|-", 1, _batch),
     "boot": ("DEVICE", 1, ["device"]),
+    "clipboard": ("[read [KIND] | write TEXT]", 2, _clipboard),
     "close": ("[APP]", 1, ["app"]),
+    "command-read": ("NAME", 1, ["name"]),
     "command-run": ("NAME", 1, ["name"]),
     "command-search": ("WORDS...", 99, _joined("words")),
     "file-search": ("NAME", 1, ["name"]),
+    "files": ("push FILE DEVICEPATH | pull DEVICEPATH [FILE]", 3, _files),
     "fill": ("TARGET TEXT", 2, ["target", "text"]),
     "find": ("QUERY", 1, ["query"]),
     "get": ("[WHAT] TARGET", 2, _get),
@@ -120,7 +141,7 @@ _WORDS: dict[str, tuple[str, int, Reader | Sequence[str]]] = {
     "settings": ("[AREA [VALUE]]", 2, ["area", "value"]),
     "shell": ("'COMMAND LINE'", 1, ["commandLine"]),
     "shutdown": ("DEVICE", 1, ["device"]),
-    "tags": ("[ACTION] PATH", 2, _tags),
+    "tags": ("[ACTION] PATH [TAG...]", 99, _tags),
     "trash": ("PATH", 1, ["path"]),
     "trigger-app-event": ("EVENT", 1, ["event"]),
     "type": ("TEXT", 1, ["text"]),
@@ -145,6 +166,8 @@ class Words:
             self.first = list(self._properties.get(self._reader[0], {}).get("enum", ()))
         elif self._reader is _get:
             self.first = list(self._properties.get("what", {}).get("enum", ()))
+        elif self._reader in (_tags, _files, _clipboard):
+            self.first = list(self._properties.get("action", {}).get("enum", ()))
         elif self._reader is _scroll:
             self.first = [w for p in ("direction", "edge") for w in self._properties.get(p, {}).get("enum", ())]
 

@@ -20,7 +20,7 @@ from anydevice_schemas.errors import AnydeviceError, UnknownCommand
 from . import approving
 from .features import Feature
 from .progress import Relay
-from .published import PICTURES, definitions, is_listed
+from .published import PICTURES, definitions
 from .resources import Resources
 from .results import Picture, Result, Style, render
 from .seats import seat_of
@@ -31,7 +31,7 @@ Request = ServerRequestContext[Any, Any]
 PICTURE_MOST = 3_700_000
 """Bytes of a picture that is shown; as base64 it stays below what models accept (5 MB)."""
 
-RUNNER = "command-run"
+RUNNERS = ("command-run", "command-read")
 SWITCH_NAMES = frozenset(field.alias or name for name, field in Switches.model_fields.items())
 
 
@@ -48,10 +48,10 @@ class Commands(Feature):
         return self.host.router
 
     async def tools(self, ctx: Request) -> Sequence[types.Tool]:
-        """The commands of the seat's mode."""
+        """The commands the seat is shown."""
         services = self._router.services
         words = [word.name for word in services.backends.platforms]
-        return [types.Tool.model_validate(tool) for tool in definitions(services.catalogue, seat_of(ctx).mode, words)]
+        return [types.Tool.model_validate(tool) for tool in definitions(services.catalogue, seat_of(ctx).shown, words)]
 
     async def call_tool(
         self, ctx: Request, params: types.CallToolRequestParams
@@ -63,14 +63,14 @@ class Commands(Feature):
         except UnknownCommand:
             return None
         arguments = params.arguments or {}
-        if command.name == RUNNER:
+        if command.name in RUNNERS:
             arguments = _handed_on(arguments)
         answer = await self._approved(ctx, params, Call(name=command.name, arguments=arguments, caller=seat.caller))
         if isinstance(answer, types.InputRequiredResult):
             return answer
         self._resources.made(seat.caller, answer.artefacts)
         pictures: list[Picture] = []
-        if command.name in PICTURES or not is_listed(command.name, seat.mode):
+        if command.name in PICTURES or not seat.shown.has(command):
             answer, pictures = await self._pictures(answer)
         rendered = render(
             answer, self._speaker(answer, command), Style.of(arguments), self._scrub(seat.caller), pictures
@@ -160,7 +160,7 @@ def _confirmed(call: Call, token: str | None) -> Call:
     if token is None:
         return call
     arguments = dict(call.arguments)
-    if call.name == RUNNER:
+    if call.name in RUNNERS:
         arguments["arguments"] = {**arguments.get("arguments", {}), "confirmToken": token}
     else:
         arguments["confirmToken"] = token

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import anyio.to_thread
 import structlog
 
 from anydevice_schemas.errors import InvalidArgument
 
 from .features import Feature, McpHooks
+from .http.choices import ChoiceError, Choices
+from .http.choices import read as read_choices
+from .http.tokens import Tokens
+from .published import OPTIONS
 
 if TYPE_CHECKING:
     from anyio.abc import ByteStream
@@ -31,19 +36,47 @@ class McpFacade:
     """
 
     name = "mcp"
-    options = ("schemas",)
+    options = OPTIONS
 
     def __init__(self) -> None:
         self._household: Household | None = None
+        self.told: dict[str, str] = {}
+        self.stays = False
 
     async def prepare(self) -> None:
         """Imports the SDK in a worker thread; it takes most of a second."""
         await anyio.to_thread.run_sync(_import_sdk)
 
     async def run(self, router: Router) -> None:
-        """What runs as long as the daemon does: clients are told of changes."""
+        """What runs as long as the daemon does: clients are told of changes, and HTTP is served where it is set."""
+        settings = router.services.settings
+        try:
+            choices = read_choices(settings.tables.get("mcp", {}))
+        except ChoiceError as error:
+            self._no_http(str(error))
+            choices = None
         household = await self.household(router)
-        await household.changes.run()
+        async with anyio.create_task_group() as group:
+            group.start_soon(household.changes.run)
+            if choices is not None:
+                await self._http(household, choices, Tokens(settings.data_dir))
+
+    async def _http(self, household: Household, choices: Choices, tokens: Tokens) -> None:
+        from .http.service import Service
+
+        service = Service(household, choices, tokens)
+        try:
+            self.told["http"] = service.listen()
+        except OSError as error:
+            self._no_http(f"{choices.host}:{choices.port} cannot be listened on: {error.strerror}")
+            return
+        log.info("http", address=self.told["http"])
+        self.stays = True
+        await service.serve()
+
+    def _no_http(self, why: str) -> None:
+        log.error("no_http", reason=why)
+        self.told["httpFailed"] = why
 
     async def serve(self, stream: ByteStream, caller: Caller, router: Router, options: Mapping[str, Any]) -> None:
         """Serves one connection until the client ends it.
@@ -52,7 +85,8 @@ class McpFacade:
             stream: The connection.
             caller: Who is on it; all calls are made in this name.
             router: Takes the calls.
-            options: `schemas`: `default` or `full`. A bad value is told as the answer to the first request.
+            options: `schemas`: `default` or `full`; `tools`: toolsets, with commas between. A bad value is told as the
+                answer to the first request.
         """
         household = await self.household(router)
         from .server import refuse, serve

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anydevice_schemas import Caller
 
-from .published import Mode
+from .published import Shown
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -22,11 +22,11 @@ class Seat:
 
     Attributes:
         caller: In whose name calls are made.
-        mode: Which tools are listed, under which schemas.
+        shown: Which tools are listed, under which schemas.
     """
 
     caller: Caller
-    mode: Mode = field(default="default")
+    shown: Shown = field(default_factory=Shown)
 
 
 def seat_of(ctx: ServerRequestContext[Any, Any]) -> Seat:

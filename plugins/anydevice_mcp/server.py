@@ -34,7 +34,7 @@ from .commands import Commands
 from .features import Feature, Host
 from .frames import Malformed, decode, encode, is_id
 from .prompts import Prompts
-from .published import mode_of
+from .published import shown_to
 from .resources import Resources
 from .seats import Seat, seat_of
 from .wire import CHUNK, Inbound, Outbound, Wire
@@ -129,7 +129,7 @@ async def serve(stream: ByteStream, caller: Caller, household: Household, option
     Raises:
         InvalidArgument: An option that means nothing; nothing was read yet.
     """
-    seat = Seat(caller, mode_of(options))
+    seat = Seat(caller, shown_to(options))
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[Seat]:

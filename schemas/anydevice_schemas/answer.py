@@ -18,10 +18,18 @@ class Caller(Word):
 
     principal: str = Field(description="The authenticated user, e.g. `uid:1000`.")
     transport: Transport
-    connection: str = Field(description="One connection of this transport; scopes implicit sessions on stdio.")
+    connection: str = Field(
+        description="One connection of this transport; scopes implicit sessions on stdio and HTTP. Empty over HTTP "
+        "where the protocol knows no connection: such a caller has no implicit sessions."
+    )
     cwd: str | None = Field(default=None, description="Working directory sent at connect; None over HTTP.")
     env: dict[str, str] = Field(default_factory=dict, description="Allow-listed variables sent at connect.")
     scopes: list[Scope] = Field(default=["read", "act"])
+
+    @property
+    def sessionless(self) -> bool:
+        """Whether nothing ties two of its calls together, so that each has to name its session."""
+        return self.transport == "http" and not self.connection
 
     @property
     def scope_key(self) -> str:

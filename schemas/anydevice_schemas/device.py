@@ -42,6 +42,11 @@ class Device(Word):
     kind: DeviceKind
     state: DeviceState
     id_kind: IdKind = Field(default="id", description="The selector that names it by id besides `device`.")
+    aliases: list[str] = Field(
+        default_factory=list,
+        max_length=8,
+        description="Other ids it answers to for now, such as the serial of an emulator; an id of another row wins.",
+    )
     reason: str = Field(default="", max_length=500, description="Why it is not ready, when it is not.")
     fix: str = Field(default="", max_length=500, description="What to do about it, when it is not ready.")
     health: Health = "unknown"

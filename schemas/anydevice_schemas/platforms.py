@@ -50,7 +50,7 @@ WELL_KNOWN: tuple[PlatformWord, ...] = (
         default_env={"ANDROID_SERIAL": "serial"},
     ),
     PlatformWord("harmonyos", "harmonyos", "serial"),
-    PlatformWord("vega", "vega", "serial"),
+    PlatformWord("vega", "vega", "serial", default_env={"VEGA_SERIAL": "serial", "VDA_SERIAL": "serial"}),
     PlatformWord("linux", "linux", "id"),
     PlatformWord("web", "web", "id"),
 )

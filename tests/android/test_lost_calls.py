@@ -151,16 +151,22 @@ async def test_an_adb_server_that_is_ended_and_started_again_is_used_again(
         started = await anyio.run_process(
             [own.adb, "-P", str(own.port), "start-server"], env={**os.environ, **own.environment}, check=False
         )
-        assert started.returncode == 0
-        await own.ask("connect", serial=serial)
+        try:
+            assert started.returncode == 0
+            await own.ask("connect", serial=serial)
 
-        async def again() -> bool:
-            return [row["state"] for row in await router.devices() if row["id"] == serial] == ["ready"]
+            async def again() -> bool:
+                return [row["state"] for row in await router.devices() if row["id"] == serial] == ["ready"]
 
-        await eventually(again)
-        await router.open(serial)
-        await router.do("press", device=serial, target="Increment")
-        assert len(await own.journal(serial, "tap")) == 1
+            await eventually(again)
+            await router.open(serial)
+            await router.do("press", device=serial, target="Increment")
+            assert len(await own.journal(serial, "tap")) == 1
+        finally:  # the lab ends the server it started, which is the first of the two
+            with anyio.CancelScope(shield=True):
+                await anyio.run_process(
+                    [own.adb, "-P", str(own.port), "kill-server"], env={**os.environ, **own.environment}, check=False
+                )
 
 
 async def test_two_devices_of_one_name_are_never_taken_for_each_other(lab: Lab, router: Rig) -> None:

@@ -94,6 +94,42 @@ async def test_a_virtual_device_is_booted_driven_and_shut_down_under_one_id(
     assert (await host.do("shutdown", device=NAME)).data["alreadyDown"] is True
 
 
+async def test_a_virtual_device_that_runs_is_chosen_by_its_serial_as_well(
+    lab: Lab, host: Rig, tools: dict[str, str]
+) -> None:
+    (phone,) = await lab.start("phone")
+    try:
+        serial = (await host.do("boot", device=NAME)).data["serial"]
+        assert (await host.device(NAME))["aliases"] == [serial]
+        assert serial not in [row["id"] for row in await host.devices()]
+        assert [row["id"] for row in await listed(host, androidDeviceAllowlist=serial)] == [NAME]
+        opened = await host.do("open", serial=serial, app=PRACTICE)
+        assert opened.device is not None and opened.device.id == NAME
+        (session,) = (await host.do("session")).data["sessions"]
+        await host.do("session", action="end", name=session["name"])
+        host.environment["ANDROID_SERIAL"] = serial
+        opened = await host.do("open", app=PRACTICE, session="two")
+        assert opened.device is not None and opened.device.id == NAME
+        await host.do(
+            "open",
+            device=phone,
+            app=PRACTICE,
+            androidDeviceAllowlist=serial,
+            session="three",
+            expect="selector_conflict",
+        )
+        await host.do("shutdown", serial=serial, session="two")
+        assert "aliases" not in await host.device(NAME)
+        await host.do("open", serial=serial, app=PRACTICE, session="three", expect="device_not_found")
+    finally:
+        await lab.stop(phone)
+
+
+async def listed(host: Rig, **arguments: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await host.do("devices", **arguments)).data["devices"]
+    return found
+
+
 async def test_a_window_is_shown_where_one_is_asked_for(host: Rig, tools: dict[str, str]) -> None:
     await host.do("boot", device=NAME, headless=False)
     assert "-no-window" not in started(tools)[0]["words"]

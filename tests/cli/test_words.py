@@ -52,6 +52,17 @@ COMMANDS = {spec.command.name: spec.command.model_dump(mode="json", by_alias=Tru
         ("shell", ["ls -l | wc"], {"commandLine": "ls -l | wc"}),
         ("tags", ["a.pdf"], {"path": "a.pdf"}),
         ("tags", ["add", "a.pdf"], {"action": "add", "path": "a.pdf"}),
+        ("tags", ["add", "a.pdf", "urgent", "to do"], {"action": "add", "path": "a.pdf", "tags": ["urgent", "to do"]}),
+        ("tags", ["a.pdf", "add", "urgent"], {"action": "add", "path": "a.pdf", "tags": ["urgent"]}),
+        ("tags", ["a.pdf", "get"], {"action": "get", "path": "a.pdf"}),
+        ("tags", ["set"], {"action": "set"}),
+        ("files", ["push", "seed.db", "/sd/"], {"action": "push", "hostPath": "seed.db", "devicePath": "/sd/"}),
+        ("files", ["pull", "/sd/a", "a"], {"action": "pull", "devicePath": "/sd/a", "hostPath": "a"}),
+        ("files", ["pull", "/sd/a"], {"action": "pull", "devicePath": "/sd/a"}),
+        ("clipboard", [], {}),
+        ("clipboard", ["read"], {"action": "read"}),
+        ("clipboard", ["read", "image"], {"action": "read", "kind": "image"}),
+        ("clipboard", ["write", "a b"], {"action": "write", "text": "a b"}),
         ("install", ["build/app.zip"], {"path": "build/app.zip"}),
         ("apps", ["notes"], {"name": "notes"}),
         ("press", [], {}),
@@ -63,7 +74,13 @@ def test_words_become_arguments(command: str, words: list[str], arguments: dict[
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("press", ["Sign", "in"]), ("devices", ["x"]), ("wait", ["until", "x"]), ("fill", ["a", "b", "c"])],
+    [
+        ("press", ["Sign", "in"]),
+        ("devices", ["x"]),
+        ("wait", ["until", "x"]),
+        ("fill", ["a", "b", "c"]),
+        ("tags", ["a", "b"]),
+    ],
 )
 def test_words_that_do_not_fit_are_refused(command: str, words: list[str]) -> None:
     with pytest.raises(WordsError):

@@ -148,7 +148,7 @@ def test_with_all_of_them_installed_the_devices_of_the_honest_are_listed() -> No
         assert set(missing) == unready
         assert all(missing.values())
         assert home.json("press", "Increment", "--device", "good-1")["ok"]
-        states = {plugin["name"]: plugin["state"] for plugin in home.json("doctor")["data"]["plugins"]}
+        states = {plugin["name"]: plugin["state"] for plugin in home.json("doctor", code=1)["data"]["plugins"]}
         assert states["good"] == states["hides"] == "ready"
         assert states["is-there-twice"] == "conflict" and states["of-another-contract"] == "refused"
         assert states["crashes-on-import"] == states["has-no-manifest"] == "broken"

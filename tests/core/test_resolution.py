@@ -83,6 +83,17 @@ def test_a_full_id_names_its_device_whatever_its_case() -> None:
     assert ask(PHONE, SIM_BOOTED, PIXEL, serial="EMULATOR-5554").device == PIXEL
 
 
+def test_a_device_is_named_by_what_else_it_answers_to_unless_that_is_anothers_id() -> None:
+    booted = device("android", "avd:Pixel_8", "Pixel 8", kind="emulator", aliases=["emulator-5554"])
+    assert ask(PHONE, booted, serial="EMULATOR-5554").device == booted
+    assert ask(PHONE, booted, device="emulator-5554").device == booted
+    default = Default("serial", "emulator-5554", "the environment", "android")
+    other = device("android", "R5CT", "Galaxy")
+    assert ask(other, booted, defaults=[default]).device == booted
+    assert ask(PIXEL, booted, serial="emulator-5554").device == PIXEL
+    refused(DeviceNotFound, PHONE, booted, serial="emulator-5556")
+
+
 def test_of_two_ids_that_differ_only_in_case_the_one_written_exactly_so_is_meant() -> None:
     lower, upper = device("android", "abc1"), device("android", "ABC1", backend="other")
     assert ask(lower, upper, device="abc1").device == lower
@@ -615,6 +626,14 @@ def test_an_allowlist_limits_its_platform_only() -> None:
     assert ask(PIXEL, other, android_device_allowlist="r5ct").device == other
     refused(AmbiguousDevice, PIXEL, other, HOST, android_device_allowlist="R5CT")
     refused(AmbiguousDevice, PIXEL, other, android_device_allowlist="R5CT, emulator-5554")
+
+
+def test_an_allowlist_takes_any_of_the_ids_a_device_answers_to() -> None:
+    booted = device("android", "avd:Pixel_8", "Pixel 8", kind="emulator", aliases=["emulator-5556"])
+    for words in ("emulator-5556", "AVD:Pixel_8", "emulator-5556,avd:pixel_8"):
+        assert ask(PIXEL, booted, android_device_allowlist=words).device == booted
+        assert ask(PIXEL, booted, android_device_allowlist=words, device="Pixel 8").device == booted
+    refused(SelectorConflict, PIXEL, booted, android_device_allowlist="emulator-5554", serial="emulator-5556")
 
 
 def test_suggestions_work_with_and_without_the_allowlist_they_were_made_under() -> None:

@@ -19,7 +19,10 @@ from anydevice_schemas import Answer, Rect
 
 pytestmark = pytest.mark.anyio
 WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
-OPERATIONS = ["screen.tree", "remote.press", "remote.hold", "apps.state"]
+OPERATIONS = [
+    "screen.tree", "screen.geometry", "remote.press", "remote.hold", "apps.state", "keys.press", "keys.type_text",
+    "keys.focused",
+]  # fmt: skip
 
 
 def beyond(here: Rect, there: Rect, way: str) -> bool:
@@ -145,6 +148,89 @@ async def test_a_bare_point_is_no_target_for_a_remote_control(tv: Tv) -> None:
     tv.put("A", 0, 0)
     answer = await tv.router.call(call("press", device="tv-1", x=10, y=10))
     assert answer.error is not None and answer.error.code == "unsupported"
+
+
+def fields(tv: Tv) -> None:
+    """Two buttons above two fields."""
+    tv.put("A", 0, 0)
+    tv.put("B", 100, 0)
+    for row, name in enumerate(("First", "Second")):
+        tv.screen.add(FakeElement("textbox", name, Rect(0, 100 + 60 * row, 180, 40), value="", identifier=f"f{row}"))
+
+
+async def test_type_brings_the_focus_to_the_field_and_presses_nothing(tv: Tv) -> None:
+    fields(tv)
+    answer = await tv.router.call(call("type", device="tv-1", target="Second", text="Ada"))
+    assert answer.ok and (tv.screen.text("First"), tv.screen.text("Second")) == ("", "Ada")
+    assert {button for button, _ in tv.screen.upkeep.buttons} <= set(WAYS) and tv.pressed == []
+    assert answer.verified is True
+
+
+async def test_fill_by_keys_presses_nothing_either(tv: Tv) -> None:
+    fields(tv)
+    answer = await tv.router.call(call("fill", device="tv-1", target="Second", text="Ada"))
+    assert answer.ok and tv.screen.text("Second") == "Ada" and tv.pressed == []
+    assert {button for button, _ in tv.screen.upkeep.buttons} <= set(WAYS)
+    refused = await tv.router.call(call("fill", device="tv-1", target="B", text="Ada"))
+    assert refused.error is not None and refused.error.code == "invalid_argument" and tv.pressed == []
+
+
+async def test_focus_is_seen_to_be_on_the_element(tv: Tv) -> None:
+    fields(tv)
+    answer = await tv.router.call(call("focus", device="tv-1", target="B"))
+    assert answer.ok and answer.verified is True and "focused" in answer.data["element"]["states"]
+    assert tv.screen.focus is tv.screen.named("B") and tv.pressed == []
+
+
+async def test_a_field_no_arrow_leads_to_gets_no_text(tv: Tv) -> None:
+    tv.put("A", 0, 0)
+    tv.screen.add(FakeElement("textbox", "Island", Rect(900, 700, 80, 40), value=""))
+    answer = await tv.router.call(call("type", device="tv-1", target="Island", text="Ada"))
+    assert answer.error is not None and answer.error.code == "focus_unavailable"
+    assert tv.screen.did("type") == [] and tv.screen.text("Island") == ""
+
+
+@pytest.fixture
+async def long_list(tv: Tv, monkeypatch: pytest.MonkeyPatch) -> Tv:
+    """60 rows of 60 points, of which 18 are on screen."""
+    monkeypatch.setattr(BeamRemote, "_carry_out", FakeRemote._carry_out)
+    for row in range(60):
+        tv.put(f"Row {row}", 0, 60 * row)
+    return tv
+
+
+async def test_scroll_moves_content_by_about_what_was_asked(long_list: Tv) -> None:
+    tv = long_list
+    answer = await tv.router.call(call("scroll", device="tv-1", direction="down", amount=0.5))
+    assert answer.ok and answer.verified is True and answer.method == "remote"
+    assert 480 <= tv.screen.offset <= 600 and answer.data["by"] == [0.0, tv.screen.offset]
+    assert tv.screen.focus is not None and tv.screen.place(tv.screen.focus).intersect(tv.screen.viewport) is not None
+    assert tv.pressed == []
+
+
+async def test_scroll_until_finds_a_row_and_ends_at_the_end(long_list: Tv) -> None:
+    tv = long_list
+    found = await tv.router.call(call("scroll", device="tv-1", until="Row 45"))
+    place = tv.screen.place(tv.screen.named("Row 45"))
+    assert found.ok and place.intersect(tv.screen.viewport) is not None
+    missing = await tv.router.call(call("scroll", device="tv-1", until="Row 99"))
+    assert missing.error is not None and missing.error.code == "element_not_found"
+    assert tv.screen.offset == tv.screen.content_height - tv.screen.height and tv.pressed == []
+
+
+async def test_scroll_to_an_edge_says_that_it_is_there(long_list: Tv) -> None:
+    tv = long_list
+    assert (await tv.router.call(call("scroll", device="tv-1", edge="bottom"))).data["atEdge"] is True
+    assert tv.screen.offset == tv.screen.content_height - tv.screen.height
+    assert (await tv.router.call(call("scroll", device="tv-1", edge="top"))).data["atEdge"] is True
+    assert tv.screen.offset == 0
+    still = await tv.router.call(call("scroll", device="tv-1", direction="up"))
+    assert still.error is not None and still.error.code == "action_unverified" and tv.pressed == []
+
+
+async def test_an_element_off_screen_is_brought_on_screen_by_the_arrows_that_lead_to_it(long_list: Tv) -> None:
+    tv = long_list
+    assert (await tv.press("Row 30")).ok and tv.pressed == ["Row 30"]
 
 
 def reachable(screen: FakeScreen) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import anyio
@@ -9,7 +11,7 @@ import pytest
 
 from anydevice_linux.driver import LinuxDriver
 from anydevice_schemas import Point
-from anydevice_schemas.errors import FocusUnavailable, InvalidArgument
+from anydevice_schemas.errors import FocusUnavailable, InvalidArgument, OutcomeUnknown
 
 from .a11y import PROGRAMS, eventually
 from .desktop import SYSTEM_PYTHON, Seat, until
@@ -130,6 +132,39 @@ async def test_any_text_is_typed_exactly(driver: LinuxDriver, wayland: Seat, ver
         many = "".join(map(chr, range(0x4E00, 0x4E00 + 260)))  # more than there are spare keys
         await driver.keys.type_text(many)
         await field.wait(many)
+    finally:
+        field.end()
+
+
+async def test_a_program_that_does_not_read_for_a_while_is_waited_for_and_gets_everything(
+    driver: LinuxDriver, wayland: Seat
+) -> None:
+    """The compositor would end it, were it told all at once: its socket is full at about half of this."""
+    many = "".join(map(chr, range(0x4E00, 0x4E00 + 1200)))
+    field = Field(wayland, [SYSTEM_PYTHON, PROGRAMS / "typing_gtk.py", "4", "last"])
+    try:
+        os.kill(field.process.pid, signal.SIGSTOP)
+        async with anyio.create_task_group() as group:
+            group.start_soon(driver.keys.type_text, many)
+            await anyio.sleep(1)
+            os.kill(field.process.pid, signal.SIGCONT)
+            await field.wait(many, 60)
+    finally:
+        field.end()
+
+
+async def test_a_program_that_reads_no_more_is_told_and_not_ended(
+    driver: LinuxDriver, wayland: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anydevice_linux.wayland.keys.CATCHING_UP", 0.5)
+    field = Field(wayland, [SYSTEM_PYTHON, PROGRAMS / "typing_gtk.py", "3", "last"])
+    try:
+        os.kill(field.process.pid, signal.SIGSTOP)
+        with pytest.raises(OutcomeUnknown) as told:
+            await driver.keys.type_text("".join(map(chr, range(0x4E00, 0x4E00 + 1200))))
+        os.kill(field.process.pid, signal.SIGCONT)
+        typed = "".join(map(chr, range(0x4E00, 0x4E00 + told.value.details["characters"])))
+        await field.wait(typed, 60)
     finally:
         field.end()
 

@@ -111,30 +111,35 @@ def parse_dump(text: str, status: int = 0) -> Dump:
 
 def _read(document: str) -> Dump:
     windows: list[DumpWindow] = []
-    path: list[int] = []
+    path = [-1]
+    parents: list[int] = []
+    elements: list[dict[str, str]] = []
     display = ""
     whole = False
     window: DumpWindow | None = None
 
+    def enter(now: DumpWindow) -> None:
+        nonlocal window, parents, elements
+        window, parents, elements = now, now.parents, now.attributes
+        windows.append(now)
+
     def start(name: str, attributes: dict[str, Any]) -> None:
-        nonlocal display, window, whole
+        nonlocal display, whole
         if name == "node":
             if window is None:
-                window = DumpWindow()
-                windows.append(window)
-            window.parents.append(path[-1] if path else -1)
-            window.attributes.append(attributes)
-            path.append(len(window.parents) - 1)
+                enter(DumpWindow())
+            parents.append(path[-1])
+            path.append(len(elements))
+            elements.append(attributes)
         elif name == "hierarchy":
             if window is None or not whole:
-                window = DumpWindow()
-                windows.append(window)
+                enter(DumpWindow())
+            assert window is not None
             turned = attributes.get("rotation", "0")
             window.rotation = int(turned) if turned.isdigit() else 0
         elif name == "window":
             whole = True
-            window = _window(attributes, display)
-            windows.append(window)
+            enter(_window(attributes, display))
         elif name == "display":
             whole = True
             display = attributes.get("id", "")

@@ -20,6 +20,7 @@ _COMPONENT = re.compile(r"(?:^|[\s{])(?P<app>[A-Za-z][\w.]*)/(?P<activity>[\w.$]
 _BARE = re.compile(r"\bu\d+ (?P<app>[A-Za-z]\w*(?:\.\w+)+)(?=[\s}]|$)")
 _LOCK = re.compile(r"mDreamingLockscreen=true|mShowingLockscreen=true|isKeyguardShowing=true|mKeyguardShowing=true")
 _SLEEP = re.compile(r"mWakefulness=(?:Asleep|Dozing)|interactiveState=INTERACTIVE_STATE_SLEEP|\bmAwake=false")
+_DISPLAY = re.compile(r"^\s*Display: mDisplayId=(\d+)\b.*$", re.M)
 _RANK = {"mCurrentFocus": 3, "topResumedActivity": 2, "mResumedActivity": 2, "ResumedActivity": 2, "mFocusedApp": 1}
 
 
@@ -54,6 +55,12 @@ def focus(text: str) -> Focus | None:
         return Focus(overlay, "") if overlay else None
     found = best[1]
     return Focus(found.app, found.activity, overlay if overlay != found.app else "")
+
+
+def displays(text: str) -> dict[int, Focus | None]:
+    """What is in front on each display of `dumpsys window displays`, by the number of the display."""
+    parts = _DISPLAY.split(text)[1:]  # number and text of each in turn
+    return {int(number): focus(part) for number, part in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def locked(text: str) -> bool:

@@ -8,7 +8,7 @@ import select
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -78,6 +78,7 @@ class Connection:
         self._free: list[int] = []
         self._next = 2
         self._reason = ""
+        self._kept: bytearray | None = None
         self.offered: dict[str, list[Global]] = {}
         """What the compositor offers, by interface."""
         self.on_global: list[Callable[[], object]] = []
@@ -143,6 +144,21 @@ class Connection:
         self._send(wire.pack(self.registry.id, 0, "usun", [number, interface.name, version, made.id]), ())
         return made
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Requests without descriptors that are made meanwhile are sent in one piece, at the end.
+
+        A compositor passes on in one piece what it was told in one; each piece costs a program that is busy much of
+        the room it has for what it has not heard yet.
+        """
+        self._kept = bytearray()
+        try:
+            yield
+        finally:
+            kept, self._kept = self._kept, None
+            if kept:
+                self._send(bytes(kept), ())
+
     def settle(self) -> None:
         """Returns once the compositor has done all that was asked before; what it said meanwhile was heard.
 
@@ -205,6 +221,10 @@ class Connection:
             self._things.pop(thing.id, None)
 
     def _send(self, data: bytes, fds: Sequence[int]) -> None:
+        if self._kept is not None:
+            assert not fds, "descriptors go at once"
+            self._kept += data
+            return
         try:
             sent = socket.send_fds(self._socket, [data], list(fds)) if fds else self._socket.send(data)
             if sent < len(data):

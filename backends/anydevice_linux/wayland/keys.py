@@ -2,6 +2,9 @@
 
 The compositor tells programs the keymap on the same wire as the keys, in their order: unlike on X11, nothing that was
 typed before a change is read with the keymap that came after it.
+
+A compositor ends a program that does not read what it is told for too long. So what is typed goes in pieces, and the
+next piece waits until the programs have read most of the one before.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import anyio
 
 from anydevice.driver import Acted, Keys
 from anydevice_schemas import Node
-from anydevice_schemas.errors import FocusUnavailable
+from anydevice_schemas.errors import FocusUnavailable, OutcomeUnknown
 
 from ..x11.keymap import keysym_of, parse_chord, typable
 from .compositor import Compositor
@@ -23,11 +26,18 @@ from .connection import Thing
 from .keymap import ALTGR, BITS, MODIFIER_KEYS, THIRD, Keymap, Stroke
 from .protocol import VIRTUAL_KEYBOARD, VIRTUAL_KEYBOARD_MANAGER
 from .session import KEYBOARD, Session
+from .unread import unread
 
 XKB_TEXT: Final = 1
 UP, DOWN = 0, 1
 BATCH: Final = 100
 """Characters sent together; a cancelled call sends at most these."""
+BEHIND: Final = 65_536
+"""Bytes of memory that a program may be behind before it is waited for; compositors end it at about 200,000."""
+CATCHING_UP: Final = 15.0
+"""Seconds a program that is behind may read nothing."""
+PACE: Final = 500
+"""Characters a second where nobody tells how far programs are behind."""
 FOCUSING: Final = 0.3
 """Seconds a compositor may take to say who has the keyboard."""
 
@@ -95,19 +105,65 @@ class WKeys(Keys):
         return Acted("virtual-keyboard")
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:
-        """See `Keys.type_text`. Characters without a key are put on spare ones, as many at a time as there are."""
+        """See `Keys.type_text`. Characters without a key are put on spare ones, as many at a time as there are.
+
+        Raises:
+            FocusUnavailable: There is nobody to type to.
+            OutcomeUnknown: The program stopped reading; the rest was not typed.
+        """
         characters = typable(text)
         await self._compositor.noticed()
         await self._listener()
         done, total = 0, len(characters)
+        before = await self._unread()
         while done < total:
             count = 1 if delay > 0 else BATCH
             part = characters[done : done + min(count, self._keymap.room)]
             await self._compositor.do(lambda session, part=part: self._type(session, part), sent="text")  # type: ignore[misc]
             done += len(part)
-            if delay > 0 and done < total:
+            if done < total:
                 await anyio.sleep(delay)
+                await self._caught_up(before, len(part), done)
         return Acted("virtual-keyboard", data={"characters": total})
+
+    async def _caught_up(self, before: Mapping[int, int] | None, count: int, done: int) -> None:
+        """Waits until no program is far behind because of what was typed.
+
+        Args:
+            before: How far each was behind before.
+            count: Characters of the last piece.
+            done: Characters typed so far.
+
+        Raises:
+            OutcomeUnknown: One stays behind.
+        """
+        if before is None:
+            await anyio.sleep(count / PACE)
+            return
+        last, since = dict[int, int](), anyio.current_time()
+        while True:
+            now = await self._unread() or {}
+            behind = {who: size for who, size in now.items() if size > max(BEHIND, before.get(who, 0))}
+            if not behind:
+                return
+            if behind != last:
+                last, since = behind, anyio.current_time()
+            elif anyio.current_time() - since > CATCHING_UP:
+                raise OutcomeUnknown(
+                    "The program stopped reading what is typed; the rest was not typed.",
+                    hint="Read the field to see how far it got, then type the rest.",
+                    sent="text",
+                    reason=f"it read nothing for {CATCHING_UP:g} s",
+                    characters=done,
+                )
+            await anyio.sleep(0.02)
+
+    async def _unread(self) -> Mapping[int, int] | None:
+        """How far each program is behind; None where nobody tells."""
+        try:
+            return await self._compositor.do(lambda _: unread(self._compositor.path))
+        except OSError:
+            return None
 
     async def _listener(self) -> None:
         """Waits a moment until there is somebody to type to.
@@ -147,10 +203,11 @@ class WKeys(Keys):
     def _type(self, session: Session, text: str) -> None:
         keysyms = [keysym_of(character) for character in text]
         self._ready(session, changed=self._keymap.write(keysyms))
-        for keysym in keysyms:
-            stroke = self._keymap.stroke(keysym)
-            assert stroke is not None, "room was made for it"
-            self._strike(session, (), stroke)
+        with session.connection.together():
+            for keysym in keysyms:
+                stroke = self._keymap.stroke(keysym)
+                assert stroke is not None, "room was made for it"
+                self._strike(session, (), stroke)
         session.connection.settle()
 
     def _strike(self, session: Session, modifiers: Sequence[str], stroke: Stroke) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from anydevice_schemas.practice import ROWS
 
 from ..case import case
-from ..looking import Shown, by_id, heard_times, named, ref_of, states, took, whole
+from ..looking import Shown, by_id, heard_times, named, pointed, ref_of, states, took, whole
 from ..trial import CaseFailed, Trial
 
 BUNDLE = "lists"
@@ -39,11 +39,18 @@ async def seen(t: Trial) -> Mapping[int, Shown]:
 
 
 async def press_where_it_is(t: Trial, number: int) -> None:
-    """Presses the place where a row is told to be; the app says which row is really there."""
-    where = await t.call("get", target=f"id=row.{number}", what="point")
-    t.require(where.data["point"] is not None, f"row {number} must have a place on screen")
-    x, y = where.data["point"]
-    await t.call("press", x=x, y=y)
+    """Presses the place where a row is told to be; the app says which row is really there.
+
+    A device without points is steered to the row that is told.
+    """
+    row = f"id=row.{number}"
+    if pointed(t):
+        where = await t.call("get", target=row, what="point")
+        t.require(where.data["point"] is not None, f"row {number} must have a place on screen")
+        x, y = where.data["point"]
+        await t.call("press", x=x, y=y)
+    else:
+        await t.call("press", target=row, timeoutMs=0)
     await t.heard("press", id=f"row.{number}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..case import case
-from ..looking import has, holds, ref_of, took
+from ..looking import has, holds, ref_of, steered, took
 from ..trial import Trial
 
 SOON = 2.5
@@ -72,8 +72,9 @@ async def refuses_covered(t: Trial) -> None:
     mutates=True,
 )
 async def brings_the_element_on_screen(t: Trial) -> None:
-    can = has(t, "elements.reveal")
-    refused = "element_not_found" if "offscreen" in t.manifest.unseen else "element_offscreen"
+    unseen = "offscreen" in t.manifest.unseen
+    can = has(t, "elements.reveal") or (steered(t) and not unseen)
+    refused = "element_not_found" if unseen else "element_offscreen"
     await t.call("press", target="Far", timeoutMs=0, expect="ok" if can else refused)
     if can:
         await t.heard("press", id="tall.far")

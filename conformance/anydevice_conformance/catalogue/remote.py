@@ -9,9 +9,12 @@ import anyio
 from anydevice_schemas import Answer
 
 from ..case import case
+from ..looking import ROOTS, states, whole
 from ..trial import HEARD_WITHIN, Trial
+from .text import filled
 
 GLASS = frozenset({"phone", "tablet"})
+TV = frozenset({"tv"})
 KEYBOARD: dict[str, Any] = {
     "command": "keyboard",
     "bundle": "keyboard",
@@ -23,7 +26,7 @@ REMOTE: dict[str, Any] = {
     "command": "tv-remote",
     "sample": {"button": "down"},
     "bundle": "remote",
-    "classes": frozenset({"tv"}),
+    "classes": TV,
     "mutates": True,
 }
 PUSH: dict[str, Any] = {
@@ -130,6 +133,69 @@ async def back(t: Trial) -> None:
         while len(t.reports("ready")) <= count:  # noqa: ASYNC110 - the witness has no event for it
             await anyio.sleep(0.05)
     t.equal(t.reports("ready")[-1].get("value"), "home", "the screen that is up")
+
+
+@case(
+    "remote.type-goes-to-the-named-field",
+    "Where there are only arrows, type with a target MUST bring the focus to that field and type there, and MUST press "
+    "nothing on the way.",
+    command="type",
+    sample={"target": "Letters", "text": "abc"},
+    needs=("remote.press",),
+    bundle="remote",
+    classes=TV,
+    screen="form",
+    mutates=True,
+)
+async def type_goes_there(t: Trial) -> None:
+    for field, element, text in (("Letters", "form.letters", "abc"), ("Name", "form.name", "Ada")):
+        await t.call("type", target=f"label={field} role=textbox", text=text)
+        await filled(t, element, text)
+    await t.unheard("press", "toggle", "select", "submit")
+    t.equal({report["id"] for report in t.reports("fill")}, {"form.letters", "form.name"}, "what was typed into")
+
+
+@case(
+    "remote.what-no-arrow-leads-to-is-refused",
+    "An element that cannot have the focus MUST be refused, with what has it, and nothing MUST be pressed on the way.",
+    command="focus",
+    sample={"target": "Link"},
+    needs=("remote.press",),
+    bundle="remote",
+    classes=TV,
+    screen="echo",
+    mutates=True,
+)
+async def no_arrow(t: Trial) -> None:
+    answer = await t.call("focus", target="id=echo.link", expect=None)
+    code = answer.error.code if answer.error is not None else "ok"
+    t.require(
+        code in ("focus_unavailable", "action_unverified"), f"the focus on what cannot have it was answered {code}"
+    )
+    t.require(answer.error is not None and answer.error.hint, "it must say what to do instead")
+    await t.unheard("press", "fill")
+
+
+@case(
+    "remote.scrolling-brings-the-focus-along",
+    "Where there are only arrows, scroll MUST leave the focus on something on screen, and MUST press nothing.",
+    command="scroll",
+    sample={"direction": "down"},
+    needs=("remote.press",),
+    bundle="remote",
+    classes=TV,
+    screen="list",
+    mutates=True,
+)
+async def focus_comes_along(t: Trial) -> None:
+    for _ in range(2):
+        await t.call("scroll", direction="down")
+    await t.unheard("press")
+    held = [node for node in await whole(t, mode="viewport") if "focused" in states(node) and node["role"] not in ROOTS]
+    rows = [node for node in held if str(node.get("identifier", "")).startswith("row.")]
+    t.require(rows, "a row on screen must be told to have the focus")
+    await t.call("tv-remote", button="select")
+    await t.heard("press", id=rows[-1]["identifier"])
 
 
 @case(

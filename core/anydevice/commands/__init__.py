@@ -11,9 +11,9 @@ from importlib import import_module
 from ..catalogue import CommandSpec
 
 MODULES = (
-    "act", "apps", "asking", "audio", "clipboard", "events", "filing", "focusing", "forward", "gestures",
-    "install", "lease", "lifecycle", "logs", "look", "move", "navigate", "observe", "ocr", "perf", "picture",
-    "record", "remote", "script", "settings", "shell", "text", "transfer", "waiting", "window",
+    "act", "apps", "asking", "audio", "clipboard", "containers", "erasing", "events", "filing", "focusing",
+    "forward", "gestures", "install", "lease", "lifecycle", "logs", "look", "move", "navigate", "observe", "ocr",
+    "perf", "picture", "record", "remote", "script", "settings", "shell", "text", "transfer", "waiting", "window",
 )  # fmt: skip
 """The modules that hold them."""
 

@@ -22,12 +22,12 @@ from ..catalogue import Input
 from ..context import Context
 from ..driver import Elements, Keys, Probe, TreeScope
 from ..elements import Query, RefQuery, describe_node, find, one, parse
+from ._scopes import FULL
+from ._steer import steer
 
 Found = TypeVar("Found")
 POLL_FIRST = 0.05
 POLL_MOST = 0.4
-FULL = TreeScope(mode="full", max_nodes=20_000, max_text=512)
-VISIBLE = TreeScope(mode="viewport", max_nodes=5_000, max_text=512)
 
 
 class ElementInput(Input):
@@ -230,6 +230,18 @@ async def probe_node(ctx: Context, node: Node, tree: Tree | None) -> Probe:
     return judge(tree, next(i for i, other in enumerate(tree.nodes) if other is node))
 
 
+async def look_again(ctx: Context, node: Node) -> Probe:
+    """A fresh look at an element, in a tree where the driver looks at no single one.
+
+    Raises:
+        StaleRef: It is gone.
+    """
+    if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.probe"):
+        return await probe_node(ctx, node, None)
+    tree = await ctx.tree(FULL)
+    return judge(tree, ctx.here.refs.resolve(node.ref, tree))
+
+
 def judge(tree: Tree, index: int) -> Probe:
     """What a tree alone can say of an element: the middle of its visible part, and what lies over it there.
 
@@ -277,6 +289,9 @@ async def _reveal(ctx: Context, node: Node, probe: Probe) -> Probe:
     if node.key is not None and ctx.driver is not None and ctx.driver.has("elements.reveal"):
         await ctx.use(Elements).reveal(node.key)
         probe = await probe_node(ctx, node, None)
+    elif ctx.plan is not None and "remote.press" in ctx.plan.operations:
+        await steer(ctx, node)  # what has the focus is shown
+        probe = await look_again(ctx, node)
     if probe.point is None:
         raise ElementOffscreen("The element cannot be brought on screen.", element=describe_node(probe.node))
     return probe

@@ -22,7 +22,7 @@ from anydevice_schemas.errors import (
 from ..context import Context
 from ..driver import Acted, TreeScope
 from ..elements import diff
-from ._aim import VISIBLE
+from ._scopes import VISIBLE
 
 LINES = {"digest": 0, "default": 10, "full": 60}
 LOOK_MOST = 3.0

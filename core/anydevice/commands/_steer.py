@@ -18,7 +18,7 @@ from anydevice_schemas.errors import FocusUnavailable
 from ..context import Context
 from ..driver import Remote
 from ..elements import describe_node
-from ._aim import FULL
+from ._scopes import FULL
 
 PRESSES = 120
 """Presses after which an element counts as out of reach."""
@@ -26,7 +26,7 @@ MOVED = 0.8
 """Seconds the focus may take to move after a press."""
 LOOK = 0.05
 """Seconds between two looks."""
-_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 @dataclass(slots=True)
@@ -61,8 +61,13 @@ class _Map:
         return None
 
 
-async def steer(ctx: Context, node: Node) -> int:
-    """Brings the focus to an element of this session; returns how many presses it took.
+async def steer(ctx: Context, node: Node, *, inside: bool = False) -> int:
+    """Brings the focus to an element of this session; returns how many presses it took. Nothing is selected.
+
+    Args:
+        ctx: The running command.
+        node: The element.
+        inside: Anything inside the element will do.
 
     Raises:
         StaleRef: The element is gone.
@@ -75,7 +80,7 @@ async def steer(ctx: Context, node: Node) -> int:
     while True:
         target = tree.nodes[ctx.here.refs.resolve(node.ref, tree)]
         holder = focused(tree)
-        if holder is not None and _reached(tree, holder, target):
+        if holder is not None and _reached(tree, holder, target, inside):
             return presses
         place = holder.ref if holder is not None else ""
         known.arrive(place, _order(holder, target))
@@ -117,7 +122,7 @@ def _differ(one: Node | None, other: Node | None) -> bool:
     return one.ref != other.ref
 
 
-def _reached(tree: Tree, holder: Node, target: Node) -> bool:
+def _reached(tree: Tree, holder: Node, target: Node, within: bool) -> bool:
     """Whether the focus is on the element, on what it is the label of, or on the one thing inside it to act on."""
     if holder is target:
         return True
@@ -126,6 +131,8 @@ def _reached(tree: Tree, holder: Node, target: Node) -> bool:
     if at in tree.ancestors(aim):
         return not target.actions
     if aim in tree.ancestors(at):
+        if within:
+            return True
         inside = [i for i, node in enumerate(tree.nodes) if node.actions and aim in tree.ancestors(i)]
         return inside == [at]
     return False
@@ -141,4 +148,4 @@ def _order(holder: Node | None, target: Node) -> list[str]:
     across = "right" if there.center.x > here.center.x else "left"
     same_row = here.y < there.y + there.height and there.y < here.y + here.height
     first = [across, upright] if same_row else [upright, across]
-    return [*first, *(_OPPOSITE[way] for way in reversed(first))]
+    return [*first, *(OPPOSITE[way] for way in reversed(first))]

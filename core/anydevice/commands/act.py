@@ -15,8 +15,9 @@ from ..catalogue import command
 from ..context import Context, Outcome
 from ..driver import Acted, Elements, Pointer, Remote, Touch
 from ..elements import describe_node
-from ._aim import FULL, Aim, ElementInput, aim, probe_node
+from ._aim import Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
+from ._scopes import FULL
 from ._steer import steer
 
 OUTPUT: dict[str, Any] = {

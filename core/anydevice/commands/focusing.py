@@ -14,7 +14,8 @@ from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..driver import Acted, Elements, Keys
 from ..elements import describe_node
-from ._aim import ElementInput, aim
+from ._aim import ElementInput, aim, look_again
+from ._steer import steer
 
 SETTLE = 1.0
 """Seconds an element may take to be told as focused."""
@@ -35,14 +36,26 @@ class FocusInput(Input):
     effect="mutate",
     idempotent=True,
     input=FocusInput,
-    plans=[Plan(name="focus", operations=["screen.tree", "elements.focus"])],
-    output={"element": {"type": "object", "description": "As it is now; untrusted text."}},
+    plans=[
+        Plan(name="focus", operations=["screen.tree", "elements.focus"]),
+        Plan(name="remote", operations=["screen.tree", "remote.press"]),
+    ],
+    output={
+        "element": {"type": "object", "description": "As it is now; untrusted text."},
+        "steps": {"type": "integer", "description": "Arrows it took, where the focus is steered."},
+    },
     examples=[Example(why="A field, before keys are pressed", arguments={"target": "label=Search role=textbox"})],
 )
 async def focus(ctx: Context, args: FocusInput) -> Outcome:
     """Focuses an element."""
     where = ElementInput.model_construct(target=args.target, x=None, y=None, timeout_ms=args.timeout_ms)
+    assert ctx.plan is not None
     target = await aim(ctx, where, uncovered=False)
+    if ctx.plan.name == "remote":
+        assert target.node is not None
+        steps = await steer(ctx, target.node)
+        held = (await look_again(ctx, target.node)).node
+        return Outcome(data={"element": describe_node(held), "steps": steps}, verified=True, method="remote")
     if target.key is None:
         raise Unsupported(
             "This element cannot be focused: the device has no handle of it.",

@@ -14,7 +14,8 @@ from ..context import Context, Outcome
 from ..driver import Acted, Pointer, Screen, Touch
 from ._aim import ElementInput, aim
 from ._effect import Watch, merged
-from .move import WAYS, Direction
+from ._paging import WAYS
+from .move import Direction
 
 FLING = 0.08
 """Seconds of a fling: quick enough for what is flung to go on by itself."""

@@ -16,9 +16,10 @@ from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..driver import Elements, Screen, TreeScope
 from ..elements import Query, RefQuery, describe_node, find, not_found, parse, part, render
-from ._aim import FULL, ElementInput, aim, given, look_up, patiently, probe_node, reaching
+from ._aim import ElementInput, aim, given, look_up, patiently, probe_node, reaching
 from ._effect import UNREADABLE
 from ._reading import Match, Seen, matches, not_read, read_screen, told
+from ._scopes import FULL
 from ._windows import the_window, windows_of
 
 TREE = [Plan(name="tree", operations=["screen.tree"])]

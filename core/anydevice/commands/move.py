@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from math import inf
 from typing import Literal
 
 import anyio
@@ -16,14 +16,17 @@ from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..driver import Elements, Pointer, Screen, Touch
 from ..elements import RefQuery, describe_node, not_found, one, parse
-from ._aim import FULL, VISIBLE, look_up, probe_node
+from ._aim import look_again, look_up, probe_node
+from ._moving import Shift, shifted
+from ._paging import WAYS, page
+from ._scopes import FULL, VISIBLE
+from ._steer import steer
 
 STEP = 0.8
 STEPS_MOST = 200
 STILL_MOST = 2
 
 Direction = Literal["up", "down", "left", "right"]
-WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _EDGES: dict[str, str] = {"top": "up", "bottom": "down", "left": "left", "right": "right"}
 
 
@@ -59,6 +62,7 @@ class ScrollInput(Input):
     plans=[
         Plan(name="wheel", operations=["screen.tree", "screen.geometry", "pointer.wheel"]),
         Plan(name="swipe", operations=["screen.tree", "screen.geometry", "touch.swipe"]),
+        Plan(name="remote", operations=["screen.tree", "screen.geometry", "remote.press"]),
     ],
     output={
         "moved": {"type": "boolean"},
@@ -104,7 +108,7 @@ async def _to_edge(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outc
         if await scroller.at_edge(args.edge):
             still = STILL_MOST
             break
-        moved = (await scroller.step(_EDGES[args.edge], 5.0, None)).moved
+        moved = (await scroller.step(_EDGES[args.edge], 5.0, None, until)).moved
         still = 0 if moved else still + 1
         steps += moved
         await ctx.progress(None, f"scrolling to the {args.edge}")
@@ -139,7 +143,7 @@ async def _until(ctx: Context, args: ScrollInput, scroller: _Scroller) -> Outcom
             if isinstance(query, RefQuery):
                 raise ctx.here.refs.stale(query.ref, "not found by scrolling", last)
             raise not_found(last, query)
-        moved = (await scroller.step(direction, STEP, None)).moved
+        moved = (await scroller.step(direction, STEP, None, until)).moved
         still = 0 if moved else still + 1
         steps += moved
         await ctx.progress(None, "scrolling")
@@ -159,14 +163,6 @@ async def _seek(ctx: Context, text: str) -> tuple[Node | None, Tree | None]:
         raise
 
 
-@dataclass(slots=True, frozen=True)
-class _Shift:
-    """How far content moved, in points; None where it moved but cannot be measured."""
-
-    moved: bool
-    by: list[float] | None = None
-
-
 @dataclass(slots=True)
 class _Scroller:
     """Scrolls one area and sees whether it moved."""
@@ -175,6 +171,7 @@ class _Scroller:
     area: Rect
     method: str
     inner: bool = False
+    container: str = ""
 
     @staticmethod
     async def make(ctx: Context, target: str | None) -> _Scroller:
@@ -183,13 +180,17 @@ class _Scroller:
         if target is not None:
             node, tree = await look_up(ctx, target, 3.0)
             probe = await probe_node(ctx, node, tree)
-            if probe.point is None and node.key is not None and ctx.driver is not None:
+            by_remote = ctx.plan is not None and ctx.plan.name == "remote"
+            if by_remote:
+                await steer(ctx, node, inside=True)
+                probe = await look_again(ctx, node)
+            elif probe.point is None and node.key is not None and ctx.driver is not None:
                 await ctx.use(Elements).reveal(node.key)
                 probe = await probe_node(ctx, node, tree)
             if probe.node.rect is not None:
                 area = probe.node.rect.intersect(area) or probe.node.rect
         assert ctx.plan is not None
-        return _Scroller(ctx, area, ctx.plan.name, inner=target is not None)
+        return _Scroller(ctx, area, ctx.plan.name, target is not None, node.ref if target is not None else "")
 
     async def at_edge(self, edge: str) -> bool:
         """Whether the geometry alone says that the whole screen is scrolled to this edge already."""
@@ -207,17 +208,19 @@ class _Scroller:
         }
         return reached[edge]
 
-    async def step(self, direction: str, screens: float, points: float | None) -> _Shift:
-        """One scroll; says whether anything moved."""
+    async def step(self, direction: str, screens: float, points: float | None, until: float = inf) -> Shift:
+        """One scroll; says whether anything moved. One by arrows, which takes long, ends at the time `until`."""
         dx, dy = WAYS[direction]
         length = points if points is not None else screens * (self.area.width if dx else self.area.height)
+        if self.method == "remote":
+            return await page(self.ctx, self.area, direction, length, inside=self.container, until=until)
         before = await self.ctx.tree(VISIBLE)
         place = (await self.ctx.use(Screen).geometry()).content
         if self.method == "wheel":
             acted = await self.ctx.use(Pointer).wheel(self.area.center, dx=dx * length, dy=dy * length)
             if acted.verified:  # read back where it scrolled: nothing in a tree is as certain
                 moved = acted.data.get("moved")
-                return _Shift(True, [round(float(part), 1) for part in moved] if moved else None)
+                return Shift(True, [round(float(part), 1) for part in moved] if moved else None)
         else:
             await self._swipe(dx, dy, length)
         return await self._shift(before, place)
@@ -233,41 +236,13 @@ class _Scroller:
             await self.ctx.use(Touch).swipe(start, end, seconds=0.3)
             rest -= part
 
-    async def _shift(self, before: Tree, place: Rect | None) -> _Shift:
+    async def _shift(self, before: Tree, place: Rect | None) -> Shift:
         for pause in (0.0, 0.03, 0.06, 0.12, 0.2):
             if pause:
                 await self.ctx.pause(pause)
             now = (await self.ctx.use(Screen).geometry()).content
             after = await self.ctx.tree(VISIBLE)
-            moved = _moved(before, after, self.area)
-            if place is not None and now is not None and (place.x, place.y) != (now.x, now.y):
-                return _Shift(True, [round(place.x - now.x, 1), round(place.y - now.y, 1)])
-            if moved is not None:
-                return _Shift(True, moved)
-        return _Shift(False)
-
-
-def _moved(before: Tree, after: Tree, area: Rect) -> list[float] | None:
-    """How far elements seen in both looks moved (their median), or None when nothing moved.
-
-    Empty when it cannot be measured: of what was inside the scrolled area, most is gone and other things came.
-    What stays where it is (a header, things beside the area) does not speak against that.
-    """
-    places = {n.ref: n.rect for n in before.nodes if n.ref and n.rect is not None and not n.root}
-    shifts: list[tuple[float, float]] = []
-    for node in after.nodes:
-        old = places.get(node.ref)
-        if old is None or node.rect is None or node.root:
-            continue
-        if (node.rect.width, node.rect.height) == (old.width, old.height):
-            shifts.append((old.x - node.rect.x, old.y - node.rect.y))
-    moving = [s for s in shifts if abs(s[0]) >= 1 or abs(s[1]) >= 1]
-    if moving:
-        return [round(median(s[0] for s in moving), 1), round(median(s[1] for s in moving), 1)]
-    was, now = _inside(before, area), _inside(after, area)
-    return [] if now - was and len(was - now) * 2 > len(was) else None
-
-
-def _inside(tree: Tree, area: Rect) -> set[str]:
-    """Refs of the elements whose middle lies in an area."""
-    return {n.ref for n in tree.nodes if n.ref and not n.root and n.rect is not None and area.contains(n.rect.center)}
+            shift = shifted(before, after, self.area, place, now)
+            if shift.moved:
+                return shift
+        return Shift(False)

@@ -90,6 +90,8 @@ def _row(device: Device, level: str, health: tuple[str, str]) -> dict[str, Any]:
         row |= {key: value for key, value in (("reason", device.reason), ("fix", device.fix)) if value}
     if health[0] not in ("good", "unknown"):
         row |= {"health": health[0], "healthReason": health[1]}
+    if device.aliases:
+        row["aliases"] = device.aliases
     if level != "digest":
         row |= {key: value for key, value in (("osVersion", device.os_version), ("model", device.model)) if value}
     if level == "full":
@@ -271,7 +273,11 @@ class DoctorInput(Input):
     observe=True,
     deadline=60.0,
     input=DoctorInput,
-    output={"ok": {"type": "boolean"}, "checks": {"type": "array"}, "plugins": {"type": "array"}},
+    output={
+        "ok": {"type": "boolean", "description": "Nothing is wrong; what is only not installed (optional) may lack."},
+        "checks": {"type": "array", "description": "name, ok, detail, fix, optional."},
+        "plugins": {"type": "array"},
+    },
     examples=[Example(why="What is wrong here", arguments={})],
 )
 async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
@@ -293,9 +299,9 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
     )
     checks.extend(await _installed_since(ctx))
     plugins = [record.to_wire() for record in ctx.services.plugins]
-    checks.sort(key=lambda check: (bool(check["ok"]), str(check["name"])))
+    checks.sort(key=lambda check: (bool(check["ok"]), "optional" in check, str(check["name"])))
     data = {
-        "ok": all(check["ok"] for check in checks),
+        "ok": all(check["ok"] or "optional" in check for check in checks),
         "checks": checks,
         "plugins": plugins,
         "policy": {"profile": ctx.services.policy.profile, "confirm": ctx.services.policy.confirm},
@@ -335,7 +341,9 @@ async def _check_backend(ctx: Context, name: str, checks: list[dict[str, Any]]) 
             backend = await ctx.services.backends.instance(name)
             found = await backend.check(ctx.environment)
         for check in found:
-            row = {"name": f"{name}: {check.name}", "ok": check.ok, "detail": check.detail}
+            row: dict[str, Any] = {"name": f"{name}: {check.name}", "ok": check.ok, "detail": check.detail}
+            if check.optional and not check.ok:
+                row["optional"] = True
             checks.append(row | ({"fix": check.fix} if check.fix else {}))
     except TimeoutError:
         checks.append({"name": name, "ok": False, "detail": f"gave no answer within {CHECK_DEADLINE:g} s"})

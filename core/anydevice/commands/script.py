@@ -1,4 +1,4 @@
-"""batch, command-search, command-run: calls that make calls."""
+"""batch, command-search, command-read, command-run: calls that make calls."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from anydevice_schemas import Answer, Command, Example
-from anydevice_schemas.errors import AnydeviceError
+from anydevice_schemas.errors import AnydeviceError, Refused
 
 from ..catalogue import Input, command
 from ..context import Context, Outcome
+from ..policy import applies
 
 STEPS_MOST = 100
 _PASSED_ON = (
@@ -138,7 +139,7 @@ class SearchInput(Input):
 @command(
     name="command-search",
     summary="Finds commands by a few words and returns each one's inputs, so that it can be called, by its own name or "
-    "through command-run. Everything anydevice and its plugins can do is found here.",
+    "through command-read (what only looks) or command-run. Everything anydevice and its plugins can do is found here.",
     effect="read",
     idempotent=True,
     scope="host",
@@ -180,10 +181,38 @@ def _shown(descriptor: Command, level: str) -> dict[str, Any]:
 
 
 class RunInput(Input):
-    """Inputs of `command-run`."""
+    """Inputs of `command-run` and `command-read`."""
 
     name: str = Field(min_length=1, max_length=60, description="Name of the command.")
     arguments: dict[str, Any] = Field(default={}, description="Its arguments, selectors included.")
+
+
+@command(
+    name="command-read",
+    summary="Runs any command that only looks, by name, also one that is not in the tool list; command-search tells "
+    "what it takes. What would change something is refused: command-run runs that.",
+    effect="read",
+    scope="host",
+    selectors=False,
+    batchable=False,
+    deadline=3600.0,
+    input=RunInput,
+    output={"command": {"type": "string"}},
+    examples=[Example(why="What a device can do", arguments={"name": "capabilities", "arguments": {}})],
+)
+async def command_read(ctx: Context, args: RunInput) -> Outcome:
+    """Runs another command that reads; its answer is the answer."""
+    spec = ctx.services.catalogue.get(args.name)
+    found = spec.command
+    looks = found.effect == "read" or (found.reads_when and applies(found.reads_when, args.arguments))
+    if not looks or found.name == "command-read":
+        raise Refused(
+            f"command-read does not run {found.name}.",
+            reason="it is no command that only looks",
+            alternative="command-run",
+            hint=f"Call command-run with name={found.name} and the same arguments.",
+        )
+    return Outcome(instead=await ctx.run(args.name, args.arguments))
 
 
 @command(

@@ -24,6 +24,7 @@ from ..driver import Acted, Elements, Keys, Pointer, Screen, Touch, TreeScope
 from ..elements import describe_node
 from ._aim import Aim, ElementInput, aim, probe_node
 from ._effect import Watch, merged
+from ._steer import steer
 
 TEXT_MOST = 100_000
 SELECT_ALL = "primary+a"
@@ -47,6 +48,11 @@ class FillInput(ElementInput):
         Plan(name="set-text", operations=["elements.set_text"], when={"target": ["*given*"]}),
         Plan(name="pointer-keys", operations=["pointer.click", "keys.press", "keys.type_text"]),
         Plan(name="touch-keys", operations=["touch.tap", "keys.press", "keys.type_text"]),
+        Plan(
+            name="remote-keys",
+            operations=["screen.tree", "remote.press", "keys.press", "keys.type_text"],
+            when={"target": ["*given*"]},
+        ),
     ],
     output={"element": {"type": "object"}, "changed": {"type": "boolean"}},
     examples=[
@@ -57,7 +63,7 @@ class FillInput(ElementInput):
 async def fill(ctx: Context, args: FillInput) -> Outcome:
     """Replaces the content of one field and reads it back."""
     assert ctx.plan is not None
-    target = await aim(ctx, args, by_pointer=ctx.plan.name != "set-text")
+    target = await aim(ctx, args, by_pointer=ctx.plan.name in ("pointer-keys", "touch-keys"))
     before = target.node
     if before is not None:
         _refuse_unfit(before, by_keys=ctx.plan.name != "set-text")
@@ -109,7 +115,9 @@ def _refuse_unfit(node: Node, *, by_keys: bool) -> None:
 
 async def _by_keys(ctx: Context, target: Aim, text: str) -> Acted:
     assert ctx.plan is not None
-    if ctx.plan.name == "touch-keys":
+    if ctx.plan.name == "remote-keys":
+        await _steer_to(ctx, target)
+    elif ctx.plan.name == "touch-keys":
         await ctx.use(Touch).tap(target.point)
     else:
         await ctx.use(Pointer).click(target.point)
@@ -120,10 +128,22 @@ async def _by_keys(ctx: Context, target: Aim, text: str) -> Acted:
     return await keys.press("delete")
 
 
+async def _steer_to(ctx: Context, target: Aim) -> None:
+    """Brings the focus to a field by the remote control, without pressing it.
+
+    Raises:
+        FocusUnavailable: It does not get there.
+    """
+    assert target.node is not None
+    await steer(ctx, target.node)
+    await _hold_focus(ctx, target, Acted("remote"))
+
+
 async def _now(ctx: Context, target: Aim) -> Node | None:
     """The field as it is now, or None when it is gone (a form that sent itself off)."""
     try:
-        if target.node is not None and target.key is not None:
+        probes = ctx.driver is not None and ctx.driver.has("elements.probe")
+        if target.node is not None and target.key is not None and probes:
             return (await probe_node(ctx, target.node, None)).node
         if ctx.driver is not None and ctx.driver.has("keys.focused"):
             return await ctx.use(Keys).focused() or await _still_there(ctx, target.node)
@@ -200,6 +220,11 @@ class TypeInput(Input):
         Plan(name="keys", operations=["elements.focus", "keys.type_text"], when={"target": ["*given*"]}),
         Plan(name="keys", operations=["pointer.click", "keys.type_text"], when={"target": ["*given*"]}),
         Plan(name="keys", operations=["touch.tap", "keys.type_text"], when={"target": ["*given*"]}),
+        Plan(
+            name="remote-keys",
+            operations=["screen.tree", "remote.press", "keys.type_text"],
+            when={"target": ["*given*"]},
+        ),
         Plan(name="keys", operations=["keys.type_text"], when={"target": ["*absent*"]}),
     ],
     output={"typed": {"type": "integer", "description": "Characters sent."}, "element": {"type": "object"}},
@@ -229,10 +254,12 @@ def _takes_text(node: Node) -> bool:
 
 async def _focus(ctx: Context, args: ElementInput) -> None:
     assert ctx.plan is not None
-    target = await aim(ctx, args)
+    target = await aim(ctx, args, by_pointer="remote.press" not in ctx.plan.operations)
     if target.node is not None:
         _refuse_unfit(target.node, by_keys=False)
-    if "elements.focus" in ctx.plan.operations and target.key is not None:
+    if "remote.press" in ctx.plan.operations:
+        await _steer_to(ctx, target)
+    elif "elements.focus" in ctx.plan.operations and target.key is not None:
         acted = await ctx.use(Elements).focus(target.key)
         await _hold_focus(ctx, target, acted)
     elif "touch.tap" in ctx.plan.operations:

@@ -16,7 +16,8 @@ from ..context import Context, Outcome
 from ..driver import TreeScope
 from ..elements import Query, RefQuery, describe_node, diff, find, labelled, nearest_names, on_screen, parse
 from ..text import fold_text
-from ._aim import FULL, reaching
+from ._aim import reaching
+from ._scopes import FULL
 from ._windows import TITLE_MOST, apps_named, apps_of, described, matching, windows_of
 
 Look = Callable[[], Awaitable[tuple["dict[str, Any] | None", "Tree | list[str]"]]]

@@ -48,6 +48,15 @@ class Apps(Capability):
         """
         raise undeclared("apps", "uninstall")
 
+    async def container(self, app: str, kind: str) -> str:
+        """The folder of this host in which an app of a simulated device is: `app`, `data`, or `groups`, one a line.
+
+        Raises:
+            AppNotFound: It is not installed.
+            Unsupported: It has no such folder.
+        """
+        raise undeclared("apps", "container")
+
 
 class Links(Capability):
     """Deep links and app events."""

@@ -88,12 +88,21 @@ class Environment:
 
 @dataclass(slots=True, frozen=True)
 class Check:
-    """One finding of a backend about its surroundings, for `doctor`."""
+    """One finding of a backend about its surroundings, for `doctor`.
+
+    Attributes:
+        name: What was looked at.
+        ok: Whether it is as it should be.
+        detail: What was found.
+        fix: What to do where it is not ok.
+        optional: Nothing is wrong where it is not ok: something is not installed that not everybody needs.
+    """
 
     name: str
     ok: bool
     detail: str = ""
     fix: str = ""
+    optional: bool = False
 
 
 @dataclass(slots=True, frozen=True)

@@ -19,9 +19,9 @@ CAPABILITIES: tuple[type[Capability], ...] = (
 READ_ONLY: frozenset[str] = frozenset(
     {
         "screen.tree", "screen.image", "screen.geometry", "elements.probe", "elements.at", "keys.keyboard_state",
-        "keys.focused", "apps.list", "apps.state", "alerts.get", "windows.list", "clipboard.read", "recording.status",
-        "logs.now", "logs.read", "perf.memory", "perf.cpu", "perf.frames", "audio.level", "network.requests",
-        "settings.read", "files.home", "files.tags", "files.search", "forwards.list",
+        "keys.focused", "apps.list", "apps.state", "apps.container", "alerts.get", "windows.list", "clipboard.read",
+        "recording.status", "logs.now", "logs.read", "perf.memory", "perf.cpu", "perf.frames", "audio.level",
+        "network.requests", "settings.read", "files.home", "files.tags", "files.search", "forwards.list",
     }
 )  # fmt: skip
 """Operations that change nothing; every other one counts as sent once it was called."""

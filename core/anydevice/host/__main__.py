@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -14,6 +15,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m anydevice.host", description="Runs the anydevice daemon.")
     parser.add_argument("--detach", action="store_true", help="go on in a process of its own and log to the file")
     parser.add_argument("--idle", type=float, help="seconds without use after which it ends; 0 = never")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a line over config.toml")
     parser.add_argument("--ready-fd", type=int, help="descriptor that gets one line of JSON once it is up or failed")
     parser.add_argument("--check", action="store_true", help="only tell, as one line of JSON, whether it would start")
     parser.add_argument("--took-over", type=int, metavar="FD", help="descriptor of what an earlier version left")
@@ -27,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
         if os.fork():
             os._exit(0)
         os.setsid()
-    return run(detached=options.detach, idle=options.idle, ready_fd=options.ready_fd)
+    return run(detached=options.detach, idle=options.idle, ready_fd=options.ready_fd, over=options.set)
 
 
 def check() -> int:
@@ -47,13 +49,21 @@ def check() -> int:
     return 0
 
 
-def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = None, took_over: int | None = None) -> int:
+def run(
+    *,
+    detached: bool,
+    idle: float | None = None,
+    ready_fd: int | None = None,
+    took_over: int | None = None,
+    over: Sequence[str] = (),
+) -> int:
     """Runs the daemon in this process.
 
     Args:
         detached: Log to the file, in JSON; else to stderr, for a person.
         idle: See `daemon.serve`.
         ready_fd: Descriptor for the line that says it is up, or why not.
+        over: Settings that count more than the file (see `Settings.load`).
         took_over: Descriptor of what the version left that ran in this process before; it says whether to log to
             the file.
     """
@@ -71,9 +81,9 @@ def run(*, detached: bool, idle: float | None = None, ready_fd: int | None = Non
 
         heritage = Heritage.load(took_over) if took_over is not None else None
         if heritage is not None:
-            detached = heritage.detached
+            detached, over = heritage.detached, heritage.over
         logs.configure(readable=not detached)
-        settings = Settings.load()
+        settings = Settings.load(over=over)
         logfile = None
         if detached:
             private_folder(settings.run_dir)

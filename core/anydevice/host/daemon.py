@@ -169,7 +169,8 @@ class Daemon:
                     log.warning("catalogue_not_written", reason=describe(error))
             if logfile is not None:
                 logfile.rotate()
-            if self.connections or self.router.services.sessions.all():
+            stays = any(getattr(facade, "stays", False) for facade in self.facades.values())
+            if stays or self.connections or self.router.services.sessions.all():
                 self.active()
             elif self.idle and anyio.current_time() - self._active > self.idle:
                 self.stop(f"idle for {self.idle:g} s")

@@ -77,6 +77,9 @@ async def _status(daemon: Daemon, caller: Caller, arguments: Mapping[str, Any]) 
         "catalogue": daemon.published.digest,
         "commands": len(services.catalogue.commands()),
         "facades": sorted(daemon.facades),
+        "told": {
+            name: dict(told) for name, facade in daemon.facades.items() if (told := getattr(facade, "told", None))
+        },
         "idleExit": daemon.idle,
         "connections": [info.to_wire() for info in daemon.connections.values()],
         "sessions": [

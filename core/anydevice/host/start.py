@@ -19,6 +19,7 @@ from . import protocol, record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Sequence
     from typing import Any
 
     from anydevice_schemas.errors import AnydeviceError
@@ -68,11 +69,12 @@ def greet(
         time.sleep(0.01)
 
 
-def start_daemon(home: str, until: float, *, idle: float | None = None) -> bool:
+def start_daemon(home: str, until: float, *, idle: float | None = None, over: Sequence[str] = ()) -> bool:
     """Sees to it that a daemon runs; returns once it listens. Blocks until `until` (monotonic seconds).
 
     Args:
         idle: Seconds without use after which a daemon started here ends itself; its own setting when None.
+        over: Settings of a daemon started here that count more than its file.
 
     Returns:
         Whether it had to be started.
@@ -105,13 +107,13 @@ def start_daemon(home: str, until: float, *, idle: float | None = None) -> bool:
         if connection is not None:
             connection.close()  # somebody else started it while we waited
             return False
-        _spawn(home, until, idle)
+        _spawn(home, until, idle, over)
         return True
     finally:
         os.close(lock)
 
 
-def _spawn(home: str, until: float, idle: float | None) -> None:
+def _spawn(home: str, until: float, idle: float | None, over: Sequence[str]) -> None:
     """Starts a detached daemon and waits for its one line that says whether it is up."""
     import subprocess
 
@@ -126,6 +128,7 @@ def _spawn(home: str, until: float, idle: float | None) -> None:
         command = [sys.executable, "-P", "-m", "anydevice.host", "--detach", "--ready-fd", str(write)]
         if idle is not None:
             command += ["--idle", str(idle)]
+        command += [f"--set={line}" for line in over]
         try:
             launcher = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", env=environ,

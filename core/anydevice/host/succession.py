@@ -61,6 +61,7 @@ class Heritage:
         idle: Seconds without use after which the daemon ends; 0 = never.
         detached: Whether it logs to the file.
         backends: What each backend handed over, by its name.
+        over: Settings that count more than the file.
     """
 
     version: str
@@ -70,6 +71,7 @@ class Heritage:
     detached: bool
     backends: dict[str, dict[str, Any]] = field(default_factory=dict)
     format: int = FORMAT
+    over: list[str] = field(default_factory=list)
 
     def save(self) -> int:
         """Writes it to a file without a name; returns its descriptor, which the new version inherits.
@@ -167,6 +169,7 @@ class Succession:
             if daemon.stopping:
                 return "the daemon is being stopped"
             heritage = Heritage(anydevice.__version__, daemon.place.lock, listener, daemon.idle, daemon.detached)
+            heritage.over = list(daemon.router.services.settings.over)
             await self._collect(heritage.backends)
             handle = heritage.save()
             try:

@@ -55,6 +55,7 @@ class Row:
         ready: It can be driven without booting it.
         healthy: It may be chosen without being named.
         candidate: It may be chosen at all.
+        ids: Its id and what else it answers to, folded.
     """
 
     device: Device
@@ -64,6 +65,7 @@ class Row:
     ready: bool
     healthy: bool
     candidate: bool
+    ids: frozenset[str]
 
 
 by_order = attrgetter("order")
@@ -184,6 +186,7 @@ class Index:
             device.state in USABLE_STATES,
             device.health not in _UNHEALTHY,
             device.state in CANDIDATE_STATES,
+            frozenset(map(fold_id, (device.id, *device.aliases))),
         )
 
     @cached_property
@@ -208,7 +211,11 @@ class Index:
         index: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             index[fold_id(row.device.id)].append(row)
-        return dict(index)
+        others: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            for word in row.ids - index.keys():
+                others[word].append(row)
+        return {**others, **index}
 
     @cached_property
     def _keys(self) -> Mapping[str, Sequence[Row]]:
@@ -245,7 +252,7 @@ class Index:
         return [row for row in self.rows if row.ready], [row for row in self.rows if not row.ready]
 
     def with_id(self, value: str) -> Sequence[Row]:
-        """Rows whose id is `value`, whatever its case, in canonical order."""
+        """Rows whose id is `value`, whatever its case, else those that answer to it too; in canonical order."""
         return self._ids.get(fold_id(value), ())
 
     def with_id_or_key(self, value: str) -> Sequence[Row]:
@@ -283,12 +290,12 @@ class Index:
             allowed = allow.get(platform)
             if allowed is not None:
                 rows = sorted(
-                    (
+                    {
                         row
                         for word in allowed
                         for row in self._ids.get(word, ())
                         if row.root == platform and row.device.device_target == target and row.ready is ready
-                    ),
+                    },
                     key=by_order,
                 )
             if rows:

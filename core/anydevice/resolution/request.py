@@ -160,7 +160,7 @@ class Asked:
         if self.target is not None and row.device.device_target != self.target.value:
             out.append(self.target)
         allowed = self.allow.get(row.root)
-        if allowed is not None and fold_id(row.device.id) not in allowed:
+        if allowed is not None and allowed.isdisjoint(row.ids):
             out.append(self.allow_terms[row.root])
         return out
 
@@ -176,7 +176,7 @@ class Asked:
         if targets is not None:
             rows = [row for row in rows if row.device.device_target in targets]
         if allow:
-            rows = [row for row in rows if row.root not in allow or fold_id(row.device.id) in allow[row.root]]
+            rows = [row for row in rows if row.root not in allow or not allow[row.root].isdisjoint(row.ids)]
         return tuple(rows)
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 import posixpath
+import shutil
+import tempfile
+import weakref
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from anydevice_schemas.errors import PathNotFound
@@ -37,6 +41,7 @@ class FakeDisk:
         folders: Paths of folders.
         gallery: Names of the pictures and videos in it.
         packages: Names of installed apps, by id.
+        place: Folder of this host with the folders of its apps, once somebody asked for one.
         forwards: Ports that are forwarded, with whether this driver did it.
         running: Command lines of the shell that have not ended.
         journal: Everything that was done: `(what, details)`.
@@ -47,6 +52,7 @@ class FakeDisk:
         self.folders = set(FOLDERS)
         self.gallery: dict[str, bytes] = {}
         self.packages: dict[str, str] = {}
+        self.place = ""
         self.forwards: dict[Forward, bool] = {}
         self.running: list[str] = []
         self.journal: list[tuple[str, Any]] = []
@@ -72,6 +78,23 @@ class FakeDisk:
         if posixpath.dirname(path) not in self.folders or path in self.folders:
             raise PathNotFound("The device has no folder it could go into.", path=path)
         self.files[path] = FakeFile(data)
+
+    def erase(self) -> None:
+        """As on the first day."""
+        fresh = FakeDisk()
+        self.files, self.folders, self.gallery, self.packages = (
+            fresh.files, fresh.folders, fresh.gallery, fresh.packages,
+        )  # fmt: skip
+        self.journal.append(("erase", None))
+
+    def container(self, app: str, kind: str) -> str:
+        """A real folder of this host for an app; gone with the device."""
+        if not self.place:
+            self.place = tempfile.mkdtemp(prefix="anydevice-fake-")
+            weakref.finalize(self, shutil.rmtree, self.place, True)
+        folder = Path(self.place, app, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        return str(folder)
 
     def below(self, folder: str) -> list[str]:
         """Paths of all files below a folder."""

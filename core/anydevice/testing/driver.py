@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from anydevice_schemas import EDITABLE, Device, DeviceRef, Node, Point, Rect, Tree
-from anydevice_schemas.errors import ConnectionLost, DialogOpen, ElementDisabled, InvalidArgument, Unsupported
+from anydevice_schemas.errors import (
+    ConnectionLost,
+    DeviceNotReady,
+    DialogOpen,
+    ElementDisabled,
+    InvalidArgument,
+    Unsupported,
+)
 
 from .. import driver as d
 from ..plans import declared
@@ -361,6 +368,15 @@ class _Power(_Part, d.Power):
             self.driver.backend.set_state(self.driver.device.id, "shutdown")
             self.model.power_off()
         return d.Acted("shutdown")
+
+    async def erase(self, *, deadline: float) -> d.Acted:
+        row = self.driver.backend.rows[self.driver.device.id]
+        if row.state != "shutdown":
+            raise DeviceNotReady("It is not shut down.", state=row.state, fix="shut it down first")
+        if await self.driver.enter("power.erase", page=False):
+            self.driver.disk.erase()
+            self.model.power_off()
+        return d.Acted("erase", verified=True)
 
 
 class _Alerts(_Part, d.Alerts):

@@ -25,7 +25,7 @@ OPERATIONS = [
     "elements.probe", "elements.at", "touch.tap", "touch.hold", "touch.swipe", "touch.drag", "pointer.move",
     "pointer.click", "pointer.drag", "pointer.wheel", "keys.press", "keys.type_text", "keys.focused", "apps.list",
     "apps.open", "apps.close", "apps.state", "links.open_url", "links.deliver_event", "navigation.back",
-    "power.boot", "power.shutdown", "alerts.get", "alerts.accept", "alerts.dismiss", *ON_A_DESK,
+    "power.boot", "power.shutdown", "power.erase", "alerts.get", "alerts.accept", "alerts.dismiss", *ON_A_DESK,
     "recording.start", "recording.stop", "recording.status", "audio.start", "audio.level", "audio.stop",
     *STORING, *DIAGNOSIS, *UPKEEP,
 ]  # fmt: skip

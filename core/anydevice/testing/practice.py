@@ -43,10 +43,10 @@ class PracticeApp(FakeScreen):
     def __init__(self, *, width: float = 390, height: float = 844, report: Reporter | None = None) -> None:
         super().__init__(width=width, height=height)
         self.report_to = report
+        self.reporter: Callable[[str], HttpReporter] = HttpReporter
         self.screen_id = ""
         self.arguments: tuple[str, ...] = ()
-        self.crashed = False
-        self.running = False
+        self.crashed = self.running = False
         self.values: dict[str, str] = {}
         self._seq = 0
         self._frozen_until = 0.0
@@ -76,7 +76,7 @@ class PracticeApp(FakeScreen):
         if witness:
             if isinstance(self.report_to, HttpReporter):
                 self.report_to.close()
-            self.report_to = HttpReporter(witness)
+            self.report_to = self.reporter(witness)
         self.show(options.get("screen", "home"))
         if request.arguments:
             self.set_value("echo.arguments", " ".join(request.arguments))

@@ -35,12 +35,14 @@ ONLY: dict[str, list[str]] = {
     "clipboard.write_files": POINTED,
     **{f"files.{verb}": POINTED for verb in FILES}, "files.push": PACKED, "files.pull": PACKED,
     "files.add_media": GLASS, "apps.install": PACKED, "apps.uninstall": PACKED,
+    "apps.container": GLASS,
     **{f"forwards.{verb}": PACKED for verb in ("list", "add", "remove")},
+    **{f"elements.{verb}": SHARED for verb in ("activate", "focus", "reveal", "set_text")},
     "remote.press": ["tv"], "remote.hold": ["tv"], "notifications.push": GLASS,
     "settings.orientation": GLASS, "settings.wifi": GLASS,
     "settings.airplane": GLASS, "settings.location": GLASS, "settings.permission": GLASS, "settings.status_bar": GLASS,
 }  # fmt: skip
-"""Operations that only some classes have; the others have all of the rest."""
+"""Operations that only some classes have; the others have all of the rest. A tv has no way to an element but arrows."""
 
 
 def reference_manifest(name: str = "reference") -> Manifest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import threading
+import time
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -30,8 +31,20 @@ class HttpReporter:
 
     def _post_all(self) -> None:
         while (report := self._waiting.get()) is not None:
-            request = urllib.request.Request(self.url, json.dumps(report).encode(), method="POST")
+            body = json.dumps(report).encode()
+            self.sends(len(body))
+            began = time.monotonic()
             try:
-                urllib.request.urlopen(request, timeout=5).close()
-            except OSError:
-                continue  # a witness that is gone misses reports; the case that needs them says so
+                with urllib.request.urlopen(urllib.request.Request(self.url, body, method="POST"), timeout=5) as answer:
+                    self.answered(answer.status, answer.reason, len(answer.read()), time.monotonic() - began)
+            except OSError as error:  # a witness that is gone misses reports; the case that needs them says so
+                self.failed(error)
+
+    def sends(self, size: int) -> None:
+        """A report of so many bytes is being posted; like the two below called from a thread of its own."""
+
+    def answered(self, status: int, reason: str, size: int, seconds: float) -> None:
+        """The witness answered so many bytes after so many seconds."""
+
+    def failed(self, error: OSError) -> None:
+        """The witness did not answer."""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .driver import FakeDriver
 
 OPERATIONS = [
-    "apps.install", "apps.uninstall", "files.push", "files.pull", "files.add_media", "files.trash", "files.tags",
-    "files.set_tags", "files.search", "shell.run", "forwards.list", "forwards.add", "forwards.remove",
+    "apps.install", "apps.uninstall", "apps.container", "files.push", "files.pull", "files.add_media", "files.trash",
+    "files.tags", "files.set_tags", "files.search", "shell.run", "forwards.list", "forwards.add", "forwards.remove",
 ]  # fmt: skip
 """What is here."""
 CUT = 1 << 20
@@ -251,6 +251,13 @@ class Installing(d.Apps):
             self.driver.disk.files.pop(f"{HOME}/{app}.data", None)
         self.driver.disk.journal.append(("uninstall", app))
         return d.Acted("package")
+
+    async def container(self, app: str, kind: str) -> str:
+        """See `Apps.container`."""
+        await self.driver.enter("apps.container", page=False)
+        if app not in self.driver.disk.packages and app != str(self.driver.model.state()["app"]):
+            raise AppNotFound("It is not installed.", nearest_matches=[])
+        return self.driver.disk.container(app, kind)
 
 
 class FakeForwards(Part, d.Forwards):

@@ -16,7 +16,7 @@ from .launching import NAMES
 
 if TYPE_CHECKING:
     from .driver import FakeDriver
-    from .screen import FakeScreen
+    from .screen import FakeElement, FakeScreen
 
 OPERATIONS = [
     "settings.read", "settings.appearance", "settings.animations", "settings.text_size", "settings.wifi",
@@ -157,10 +157,7 @@ class FakeRemote(d.Remote):
 
     def _carry_out(self, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
         if button in STEPS:
-            there = [element for element in model.elements if element.role in INTERACTIVE]
-            at = there.index(model.focus) if model.focus in there else -1 if STEPS[button] > 0 else len(there)
-            at = min(max(at + STEPS[button], 0), len(there) - 1)
-            model.focus = there[at] if there else None
+            self._move(model, STEPS[button])
         elif button == "select" and model.focus is not None and "disabled" not in model.focus.states:
             if seconds > 0:
                 model.hold_at(model.place(model.focus).center, seconds)
@@ -170,6 +167,26 @@ class FakeRemote(d.Remote):
             model.back()
         elif button == "home":
             model.power_off()
+
+    def _move(self, model: FakeScreen, step: int) -> None:
+        """The focus goes one further and is shown; where nothing is further, the content moves by half a screen."""
+        there = [e for e in model.elements if self._takes(e)]
+        at = there.index(model.focus) + step if model.focus in there else 0
+        if not 0 <= at < len(there):
+            model.scroll(step * model.height / 2)
+            return
+        model.focus = there[at]
+        place = model.place(model.focus)
+        over = place.y if place.y < 0 else max(0.0, place.y + place.height - model.height)
+        if over:
+            model.scroll(over)
+
+    def _takes(self, element: FakeElement) -> bool:
+        """Whether the arrows stop at an element."""
+        return (element.role in INTERACTIVE or element.role == "listitem") and not {
+            "hidden",
+            "disabled",
+        } & element.states
 
 
 @runtime_checkable

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from anydevice.commands import remote
-from anydevice.driver import Acted
+from anydevice.commands import _steer, remote, text
+from anydevice.context import Context
+from anydevice.driver import Acted, Remote
 from anydevice.testing import ReferenceBackend, driver, upkeep
+from anydevice.testing.screen import FakeScreen
+from anydevice_schemas import Node
 
 from . import Mutant
 
@@ -46,6 +49,35 @@ def without(button: str) -> Mutant:
     return mutant
 
 
+def goes_one_too_far(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The focus is brought past the field."""
+
+    async def steer(ctx: Context, node: Node, *, inside: bool = False) -> int:
+        presses = await sound(ctx, node, inside=inside)
+        await ctx.use(Remote).press("down")
+        return presses + 1
+
+    sound = text.steer
+    monkeypatch.setattr(text, "steer", steer)
+
+
+def is_content_with_anything(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has the focus is taken for the element."""
+    monkeypatch.setattr(_steer, "_reached", lambda *_: True)
+
+
+def arrows_press(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An arrow presses what it leads to."""
+    sound = upkeep.FakeRemote._carry_out
+
+    def carry_out(self: upkeep.FakeRemote, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
+        sound(self, model, button, seconds)
+        if button == "down" and model.focus is not None:
+            model.activate(model.focus)
+
+    monkeypatch.setattr(upkeep.FakeRemote, "_carry_out", carry_out)
+
+
 def pushes(change: Any) -> Mutant:
     """Notifications arrive otherwise: `change(app, payload)` is what is delivered."""
 
@@ -66,6 +98,9 @@ MUTANTS: dict[str, Mutant] = {
     "keyboard.press-needs-a-keyboard": says_it_is_shown(True),
     "remote.down-and-select-press-a-button": without("select"),
     "remote.back-leads-to-the-screen-before": without("back"),
+    "remote.type-goes-to-the-named-field": goes_one_too_far,
+    "remote.what-no-arrow-leads-to-is-refused": is_content_with_anything,
+    "remote.scrolling-brings-the-focus-along": arrows_press,
     "push.arrives-whole-and-once": pushes(lambda app, payload: (app, {"aps": payload.get("aps", {})})),
     "push.to-nobody-is-refused": pushes(lambda app, payload: ("dev.anydevice.practice", payload)),
 }

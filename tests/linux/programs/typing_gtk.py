@@ -1,7 +1,8 @@
-"""A GTK window with one text field that writes down its text after every change: `typing_gtk.py 3|4 [MILLISECONDS]`.
+"""A GTK window with one text field that writes down its text: `typing_gtk.py 3|4 [MILLISECONDS|last]`.
 
-One JSON object a line on stdout; {"ready": true} once the field has the keyboard. With MILLISECONDS it takes so long
-over every change, as a busy program does.
+One JSON object a line on stdout, after every change; {"ready": true} once the field has the keyboard. With
+MILLISECONDS it takes so long over every change, as a busy program does. With `last` it tells its text only once it has
+not changed for 0.1 s, and no keys: what it writes does not keep it from reading.
 """
 
 import json
@@ -11,12 +12,16 @@ import time
 import gi
 
 version = sys.argv[1]
-slow = int(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0.0
+last = sys.argv[2:] == ["last"]
+slow = int(sys.argv[2]) / 1000 if len(sys.argv) > 2 and not last else 0.0
+waiting = []
 gi.require_version("Gtk", f"{version}.0")
 from gi.repository import GLib, Gtk  # noqa: E402
 
 
 def say(**words):
+    if last and "key" in words:
+        return
     print(json.dumps(words), flush=True)
 
 
@@ -25,9 +30,19 @@ def build(window):
     field.set_accepts_tab(True)
     buffer = field.get_buffer()
 
+    def tell():
+        waiting.clear()
+        say(text=buffer.get_text(*buffer.get_bounds(), True))
+        return False
+
     def changed(_):
         time.sleep(slow)
-        say(text=buffer.get_text(*buffer.get_bounds(), True))
+        if not last:
+            tell()
+            return
+        if waiting:
+            GLib.source_remove(waiting.pop())
+        waiting.append(GLib.timeout_add(100, tell))
 
     buffer.connect("changed", changed)
     window.set_default_size(400, 300)

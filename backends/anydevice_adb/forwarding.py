@@ -8,24 +8,24 @@ from contextlib import suppress
 from anydevice.driver import Acted, Forward, Forwards
 from anydevice_schemas.errors import AnydeviceError, InvalidArgument, Refused
 
-from .reach import Reach
+from .device import AdbDevice
 
 DEVICE_ENDS = ("tcp", "localabstract", "localreserved", "localfilesystem", "local", "jdwp")
 """Kinds of a device's end. adb would take any of its services for one, and a port that is a root shell is none."""
 LISTENING_ENDS = DEVICE_ENDS[:-1]
 
 
-class AndroidForwards(Forwards):
+class AdbForwards(Forwards):
     """See `Forwards`. Addresses are adb's: `tcp:8080`, `localabstract:name`."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, adb: AdbDevice) -> None:
+        self._adb = adb
         self._ours: list[Forward] = []
 
     async def list(self) -> Sequence[Forward]:
         """See `Forwards.list`."""
-        forwards = [Forward(host, device) for host, device in await self._reach.adb.forwards()]
-        return [*forwards, *(Forward(host, device, reverse=True) for device, host in await self._reach.adb.reverses())]
+        forwards = [Forward(host, device) for host, device in await self._adb.forwards()]
+        return [*forwards, *(Forward(host, device, reverse=True) for device, host in await self._adb.reverses())]
 
     async def add(self, forward: Forward) -> Forward:
         """See `Forwards.add`.
@@ -36,16 +36,16 @@ class AndroidForwards(Forwards):
         ends = LISTENING_ENDS if forward.reverse else DEVICE_ENDS
         if forward.device.partition(":")[0] not in ends or ";" in forward.device:
             raise InvalidArgument(
-                "This is no socket of an Android device.",
+                "This is no socket of such a device.",
                 param="deviceSocket",
                 expected=" or ".join(f"{end}:NAME" for end in ends[1:]),
             )
         if forward.host.partition(":")[0] != "tcp" or ";" in forward.host:
             raise InvalidArgument("The host's end is a TCP port.", param="hostPort", expected="a port of this host")
         if forward.reverse:
-            made = Forward(forward.host, await self._reach.adb.reverse(forward.device, forward.host), reverse=True)
+            made = Forward(forward.host, await self._adb.reverse(forward.device, forward.host), reverse=True)
         else:
-            made = Forward(await self._reach.adb.forward(forward.host, forward.device), forward.device)
+            made = Forward(await self._adb.forward(forward.host, forward.device), forward.device)
         self._ours.append(made)
         return made
 
@@ -76,9 +76,9 @@ class AndroidForwards(Forwards):
 
     async def _undo(self, forward: Forward) -> None:
         if forward.reverse:
-            await self._reach.adb.unreverse(forward.device)
+            await self._adb.unreverse(forward.device)
         else:
-            await self._reach.adb.unforward(forward.host)
+            await self._adb.unforward(forward.host)
 
 
 def _end(forward: Forward) -> str:

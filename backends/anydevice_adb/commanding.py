@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anydevice.driver import Shell, ShellResult
-from anydevice_adb import quote
 from anydevice_schemas.errors import PathNotFound
 
-from .reach import Reach
+from .device import AdbDevice
+from .quoting import quote
 
 MOST = 1 << 20
 """Characters kept of each output."""
@@ -15,11 +15,11 @@ NO_FOLDER = 97
 _MARK = "anydevice: no such folder"
 
 
-class AndroidShell(Shell):
-    """See `Shell`: the device's own shell, as the user `shell`."""
+class AdbShell(Shell):
+    """See `Shell`: the device's own shell, as the user its daemon runs as."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
+    def __init__(self, adb: AdbDevice) -> None:
+        self._adb = adb
 
     async def run(self, command: str, *, cwd: str | None = None, deadline: float = 30.0) -> ShellResult:
         """See `Shell.run`."""
@@ -28,7 +28,7 @@ class AndroidShell(Shell):
         line = command
         if folder is not None:
             line = f"cd {quote(folder)} >/dev/null 2>&1 || {{ echo {quote(_MARK)} >&2; exit {NO_FOLDER}; }}\n{command}"
-        done = await self._reach.adb.shell(line, deadline=deadline, most=MOST)
+        done = await self._adb.shell(line, deadline=deadline, most=MOST)
         if cwd is not None and done.status == NO_FOLDER and done.both.strip() == _MARK:
             raise PathNotFound("There is no such folder on the device.", path=cwd)
         return ShellResult(done.status, done.text, done.complaint, cut=done.cut > 0)

@@ -1,0 +1,50 @@
+"""What apps sent over the network, where they write it into the log themselves.
+
+A shell sees no requests of others: addresses are inside TLS, and Android gives tools no proxy of its own. What many
+apps built for testing do is log each request as OkHttp's interceptor does; that is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anydevice.driver import Network
+from anydevice_schemas.errors import UpstreamUnavailable
+
+from .logs import DEADLINE, MOST, processes_of
+from .packages import Packages
+from .reach import Reach
+from .reading import requests
+
+ENABLE = (
+    "Build the app with an HTTP client that logs its requests (OkHttp: HttpLoggingInterceptor, level BASIC), or use a "
+    "proxy of your own."
+)
+
+
+class AndroidNetwork(Network):
+    """See `Network`. An app's requests are those of its processes that live now."""
+
+    def __init__(self, reach: Reach, packages: Packages) -> None:
+        self._reach, self._packages = reach, packages
+
+    async def requests(self, *, app: str | None = None, most: int = 100) -> Sequence[Mapping[str, Any]]:
+        """See `Network.requests`.
+
+        Raises:
+            AppNotFound: The app is not installed, or does not run: its lines cannot be told from others.
+            UpstreamUnavailable: No request is in the log: whether none was sent cannot be known.
+        """
+        pids = await processes_of(self._reach, self._packages, app) if app is not None else None
+        words = f"logcat -d -v epoch | grep -E -e '{requests.PATTERN}'"
+        done = await self._reach.adb.shell(words, deadline=DEADLINE, most=MOST)
+        found = requests.requests(done.text.split("\n"), pids)
+        if not found:
+            raise UpstreamUnavailable(
+                "No request is in the device's log: none was sent, or it is not logged.",
+                upstream="log",
+                enable_hint=ENABLE,
+                reason="not_logged",
+            )
+        return found[-most:]

@@ -1,0 +1,226 @@
+"""What a request passes before it reaches the protocol: host, origin, token, rate, session. Plain ASGI.
+
+Refusals are JSON-RPC errors without an id, with the status the specification names: 421 host, 403 origin, 401 token,
+404 session, 429 rate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+import anyio
+import structlog
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from anydevice_schemas import Caller
+from anydevice_schemas.errors import InvalidArgument
+
+from ..published import shown_to
+from ..seats import SEAT, Seat
+from .choices import LOOPBACK_HOSTS, Choices
+from .tokens import Token, TokenError, Tokens
+
+log = structlog.get_logger("anydevice.mcp.http")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
+SESSION = b"mcp-session-id"
+CODE = -32600
+IDLE_MARGIN = 60.0
+"""Seconds after the protocol's own end of an idle session."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """What one token may still ask at once."""
+
+    left: float
+    at: float
+
+
+@dataclass(slots=True)
+class _Held:
+    """A session of the older era: who began it, when it was used last, what of it is open."""
+
+    name: str
+    used: float
+    open: int = field(default=0)
+
+
+class Refusal(Exception):
+    """A request that goes no further."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers = status, message, headers or {}
+
+
+class Guard:
+    """Lets requests through to `app`, each with its seat.
+
+    Args:
+        app: The protocol.
+        choices: Host names, origins, rates.
+        tokens: Who may come.
+        gone: Told of the caller connection of each session that ended.
+    """
+
+    def __init__(self, app: App, choices: Choices, tokens: Tokens, gone: Callable[[str], object]) -> None:
+        self._app, self._choices, self._tokens, self._gone = app, choices, tokens, gone
+        self._buckets: dict[str, _Bucket] = {}
+        self._sessions: dict[str, _Held] = {}
+        self._hosts = {host.casefold() for host in (*LOOPBACK_HOSTS, *choices.hosts)}
+        self._origins = {origin.casefold().rstrip("/") for origin in choices.origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        try:
+            toolset = _toolset(scope["path"])
+            self._at_home(headers)
+            token = self._known(headers)
+            self._slowly(token)
+            session = self._session(headers, token)
+            scope.setdefault("state", {})[SEAT] = _seat(token, session, toolset)
+        except Refusal as refused:
+            await _refuse(send, refused)
+            return
+        scope["path"] = PATH
+        await self._pass(scope, receive, send, token, session)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, token: Token, session: str) -> None:
+        held = self._sessions.get(session)
+        status = 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                begun = dict(message.get("headers", ())).get(SESSION)
+                if begun is not None and not session:
+                    self._sessions[begun.decode("latin-1")] = _Held(token.name, anyio.current_time())
+            await send(message)
+
+        if held is not None:
+            held.open += 1
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            if held is not None:
+                held.open -= 1
+                held.used = anyio.current_time()
+                if status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
+                    self._end(session)
+
+    # --- sessions of the older era ---
+
+    def _session(self, headers: Mapping[bytes, bytes], token: Token) -> str:
+        """The session a request belongs to; the newer era has none, whatever a header says."""
+        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            return ""
+        session = headers.get(SESSION, b"").decode("latin-1")
+        if session:
+            held = self._sessions.get(session)
+            if held is None or held.name != token.name:  # another's looks like none
+                raise Refusal(404, "Session not found")
+        return session
+
+    def sweep(self) -> None:
+        """Ends sessions that nobody used; to be called now and then."""
+        before = anyio.current_time() - self._choices.idle - IDLE_MARGIN
+        for session, held in list(self._sessions.items()):
+            if not held.open and held.used < before:
+                self._end(session)
+
+    def end_all(self) -> None:
+        """Ends every session."""
+        for session in list(self._sessions):
+            self._end(session)
+
+    def _end(self, session: str) -> None:
+        if self._sessions.pop(session, None) is not None:
+            self._gone(session)
+
+    # --- checks ---
+
+    def _at_home(self, headers: Mapping[bytes, bytes]) -> None:
+        """Host and origin: a page in a browser must not reach this by a name of its own (DNS rebinding)."""
+        host = headers.get(b"host", b"").decode("latin-1").casefold()
+        if host not in self._hosts and _without_port(host) not in self._hosts:
+            raise Refusal(421, "This server does not answer to that host name")
+        origin = headers.get(b"origin", b"").decode("latin-1").casefold().rstrip("/")
+        if origin and origin not in self._origins:
+            raise Refusal(403, "This origin may not ask")
+
+    def _known(self, headers: Mapping[bytes, bytes]) -> Token:
+        scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        if scheme.casefold() != "bearer" or not secret.strip():
+            raise Refusal(
+                401, "A token is needed: Authorization: Bearer …; anydevice token add NAME mints one",
+                {"www-authenticate": 'Bearer realm="anydevice"'},
+            )  # fmt: skip
+        try:
+            token = self._tokens.find(secret.strip())
+        except TokenError as error:
+            log.error("tokens_unusable", reason=str(error))
+            raise Refusal(503, "The tokens of this server cannot be read; its log says why") from None
+        if token is None:
+            raise Refusal(
+                401, "This token is not known here",
+                {"www-authenticate": 'Bearer realm="anydevice", error="invalid_token"'},
+            )  # fmt: skip
+        return token
+
+    def _slowly(self, token: Token) -> None:
+        now, rate, burst = anyio.current_time(), self._choices.rate, float(self._choices.burst)
+        bucket = self._buckets.setdefault(token.name, _Bucket(burst, now))
+        bucket.left = min(burst, bucket.left + (now - bucket.at) * rate)
+        bucket.at = now
+        if bucket.left < 1:
+            wait = ceil((1 - bucket.left) / rate)
+            raise Refusal(429, "Too many requests", {"retry-after": str(max(1, wait))})
+        bucket.left -= 1
+
+
+def _toolset(path: str) -> str:
+    """The word after `/mcp/`; empty for `/mcp` itself."""
+    first, _, toolset = path.strip("/").partition("/")
+    if f"/{first}" != PATH or "/" in toolset:
+        raise Refusal(404, f"Not found; the server is at {PATH} and {PATH}/TOOLSET")
+    return toolset
+
+
+def _seat(token: Token, session: str, toolset: str) -> Seat:
+    scopes: Any = token.scopes
+    caller = Caller(principal=f"token:{token.name}", transport="http", connection=session, scopes=scopes)
+    try:
+        wanted = token.toolset or toolset
+        return Seat(caller, shown_to({"tools": wanted} if wanted else {}, reads=token.scope == "read"))
+    except InvalidArgument as error:
+        raise Refusal(404, error.message) from None
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+async def _refuse(send: Send, refused: Refusal) -> None:
+    error = {"code": CODE, "message": refused.message}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.encode(), value.encode()) for name, value in refused.headers.items()]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
