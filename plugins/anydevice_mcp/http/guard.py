@@ -49,9 +49,9 @@ class _Bucket:
 
 @dataclass(slots=True)
 class _Held:
-    """A session of the older era: who began it, when it was used last, what of it is open."""
+    """A session of the older era: the token that began it, when it was used last, how many of its requests are open."""
 
-    name: str
+    token: Token
     used: float
     open: int = field(default=0)
 
@@ -78,6 +78,7 @@ class Guard:
         self._app, self._choices, self._tokens, self._gone = app, choices, tokens, gone
         self._buckets: dict[str, _Bucket] = {}
         self._sessions: dict[str, _Held] = {}
+        self._open: dict[anyio.CancelScope, Token] = {}
         self._hosts = {host.casefold() for host in (*LOOPBACK_HOSTS, *choices.hosts)}
         self._origins = {origin.casefold().rstrip("/") for origin in choices.origins}
 
@@ -109,19 +110,26 @@ class Guard:
                 status = message["status"]
                 begun = dict(message.get("headers", ())).get(SESSION)
                 if begun is not None and not session:
-                    self._sessions[begun.decode("latin-1")] = _Held(token.name, anyio.current_time())
+                    self._sessions[begun.decode("latin-1")] = _Held(token, anyio.current_time())
             await send(message)
 
         if held is not None:
             held.open += 1
-        try:
-            await self._app(scope, receive, watched)
-        finally:
-            if held is not None:
-                held.open -= 1
-                held.used = anyio.current_time()
-                if status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
-                    self._end(session)
+        with anyio.CancelScope() as open_:
+            self._open[open_] = token
+            try:
+                await self._app(scope, receive, watched)
+            finally:
+                del self._open[open_]
+                self._after(scope, session, held, status)
+
+    def _after(self, scope: Scope, session: str, held: _Held | None, status: int) -> None:
+        if held is None:
+            return
+        held.open -= 1
+        held.used = anyio.current_time()
+        if status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
+            self._end(session)
 
     # --- sessions of the older era ---
 
@@ -133,15 +141,22 @@ class Guard:
         session = headers.get(SESSION, b"").decode("latin-1")
         if session:
             held = self._sessions.get(session)
-            if held is None or held.name != token.name:  # another's looks like none
+            if held is None or held.token != token:  # another's looks like none
                 raise Refusal(404, "Session not found")
         return session
 
     def sweep(self) -> None:
-        """Ends sessions that nobody used; to be called now and then."""
+        """Ends sessions that nobody used, and whatever a revoked token left open; to be called now and then."""
+        try:
+            known = set(self._tokens.all())
+        except TokenError:
+            known = set()  # nobody is let in then; the log says why once somebody asks
+        for scope, token in list(self._open.items()):
+            if token not in known:
+                scope.cancel()
         before = anyio.current_time() - self._choices.idle - IDLE_MARGIN
         for session, held in list(self._sessions.items()):
-            if not held.open and held.used < before:
+            if held.token not in known or (not held.open and held.used < before):
                 self._end(session)
 
     def end_all(self) -> None:

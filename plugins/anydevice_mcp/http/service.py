@@ -18,7 +18,8 @@ from .tokens import Tokens
 
 log = structlog.get_logger("anydevice.mcp.http")
 
-SWEEP_SECONDS = 15.0
+SWEEP_SECONDS = 2.0
+"""How long streams of a revoked token may still run."""
 CLOSE_SECONDS = 2.0
 """What connections get to end once the daemon ends."""
 HEAD_MOST = 64 * 1024
