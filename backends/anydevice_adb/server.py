@@ -29,6 +29,7 @@ START = 20.0
 """Seconds the server may take to start."""
 INSTALL = "pip install 'anydevice[android]' brings adb; or install Android's platform-tools."
 _HOST = re.compile(r"[A-Za-z0-9._:-]{1,255}")
+_PORT = re.compile(r"[0-9]{1,5}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -44,14 +45,14 @@ class AdbServer:
         """The server that a caller's environment names (`ANDROID_ADB_SERVER_HOST`, `ANDROID_ADB_SERVER_PORT`).
 
         Args:
-            variables: The environment; what cannot be a host or a port in it is passed over.
+            variables: The environment; what cannot be a host or a port in it is passed over, as if it were not there.
             default: `HOST:PORT` of the one to use where it names none; empty = adb's own.
         """
         given_host, _, given_port = default.rpartition(":")
         host = variables.get("ANDROID_ADB_SERVER_HOST", "")
         host = host if _HOST.fullmatch(host) else given_host or HOST
-        port = variables.get("ANDROID_ADB_SERVER_PORT") or given_port
-        return cls(host, int(port) if port.isdigit() and 0 < int(port) < 65536 else PORT)
+        ports = (variables.get("ANDROID_ADB_SERVER_PORT", ""), given_port)
+        return cls(host, next((int(port) for port in ports if _PORT.fullmatch(port) and 0 < int(port) < 65536), PORT))
 
     @property
     def address(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anydevice_adb import Row
+from anydevice_adb import AdbServer, Row
 from anydevice_android.inventory import STATES, Known, devices
 from anydevice_android.reading.props import Identity
 from anydevice_lab.android import Lab
@@ -90,6 +90,13 @@ async def test_no_server_is_told_and_starts_none_where_that_is_not_wanted(lab: L
         answer = await host.do("devices")
     assert answer.data["devices"] == []
     assert "adb" in str(answer.data) + str(answer.notices)
+
+
+@pytest.mark.parametrize("port", ["", "no such value \u2603", "\u00b2", "0", "70000", "-1", "1e3"])
+def test_a_port_that_cannot_be_one_leads_to_the_server_of_the_settings_and_to_no_other(port: str) -> None:
+    server = AdbServer.of({"ANDROID_ADB_SERVER_PORT": port}, "127.0.0.1:41234")
+    assert (server.host, server.port) == ("127.0.0.1", 41234)
+    assert AdbServer.of({"ANDROID_ADB_SERVER_PORT": "41235"}, "127.0.0.1:41234").port == 41235
 
 
 # --- one row for each ---

@@ -42,15 +42,15 @@ def test_a_body_that_only_refuses_is_not_offered() -> None:
 
 
 async def test_a_device_that_can_only_read_and_activate_is_pressed() -> None:
-    backend = ReferenceBackend(classes=("tv",))
+    backend = ReferenceBackend(classes=("tablet",))
     few = ("screen.tree", "elements.activate", "apps.open", "apps.state", "keys.press")
     operations = {name: limits for name, limits in backend.manifest.operations.items() if name in few}
     backend.manifest = backend.manifest.model_copy(update={"operations": operations})
     async with fake_router(backend) as (router, _):
-        opened = await router.call(call("open", app="practice", device="tv-1"))
+        opened = await router.call(call("open", app="practice", device="tablet-1"))
         assert opened.ok, opened.error
-        pressed = await router.call(call("press", target="Increment", device="tv-1"))
+        pressed = await router.call(call("press", target="Increment", device="tablet-1"))
         assert pressed.ok, pressed.error
-        assert backend.practice("tv-1").text("Count") == "1"
-        refused = await router.call(call("press", target="Incremint", timeoutMs=0, device="tv-1"))
+        assert backend.practice("tablet-1").text("Count") == "1"
+        refused = await router.call(call("press", target="Incremint", timeoutMs=0, device="tablet-1"))
         assert refused.error is not None and refused.error.code == "element_not_found"

@@ -78,6 +78,7 @@ async def test_what_is_off_screen_is_brought_there(phone: Phone) -> None:
 
 
 async def test_a_device_without_focus_refuses_by_type(phone: Phone) -> None:
-    phone.backend.down["elements.focus"] = "touch only"
+    phone.backend.down |= {"elements.focus": "touch only", "remote.press": "has none"}
     refused = await phone.refused(target="Name")
-    assert (refused["code"], refused["missing"]) == ("unsupported", {"elements.focus": "touch only"})
+    missing = {"elements.focus": "touch only", "remote.press": "has none"}
+    assert (refused["code"], refused["missing"]) == ("unsupported", missing)
