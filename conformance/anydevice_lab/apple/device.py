@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BOOT_SECONDS, SHUTDOWN_SECONDS, CREATE_SECONDS = 0.3, 0.2, 0.1
 WDA_SECONDS = 0.2
 """How long the runner takes until it serves."""
+MUTE_FROM = 27
+"""From this iOS on the runner of a device serves only in a test session (appium/appium#22636)."""
 FIRST_WDA, LAST_WDA = 8100, 8199
 """Ports the runner looks through when it is not told one."""
 
@@ -128,8 +130,15 @@ class LabDevice:
 
     # --- apps ---
 
-    def launch(self, bundle: str, arguments: tuple[str, ...], environment: dict[str, str], *, fresh: bool) -> int:
-        """An app is launched by a tool; the runner begins to serve by that. Returns its process id."""
+    def launch(
+        self, bundle: str, arguments: tuple[str, ...], environment: dict[str, str], *, fresh: bool, tested: bool = False
+    ) -> int:
+        """An app is launched by a tool; the runner begins to serve by that. Returns its process id.
+
+        Args:
+            fresh: One that runs is ended first.
+            tested: A test session starts it, not a mere launch: only so it serves from iOS 27 on.
+        """
         machine = self.machine
         app = machine.apps[bundle]
         if fresh and app.running:
@@ -137,7 +146,7 @@ class LabDevice:
         was = app.running
         pid = machine.start(bundle, arguments, environment)
         if bundle == RUNNER and not was:
-            self.world.tasks.start_soon(self._serve, environment)
+            self.world.tasks.start_soon(self._serve, environment, tested)
         return pid
 
     def terminate(self, app: App) -> None:
@@ -153,10 +162,11 @@ class LabDevice:
             self.server.end()
             self.server = None
 
-    async def _serve(self, environment: dict[str, str]) -> None:
+    async def _serve(self, environment: dict[str, str], tested: bool) -> None:
         from .wda.server import Server
 
-        if self.faults.active("wda_silent") or (self.kind.physical and int(self.kind.os.split(".")[0]) >= 27):
+        mute = self.kind.physical and int(self.kind.os.split(".")[0]) >= MUTE_FROM and not tested
+        if mute or self.faults.active("wda_silent"):
             return
         slow = self.faults.active("wda_slow_start")
         await anyio.sleep(WDA_SECONDS + (slow.seconds if slow is not None else 0))

@@ -24,7 +24,8 @@ class Lab(Face):
 
     Attributes:
         home: Folder with `Practice.app`, `WebDriverAgentRunner-Runner.app` and its xctestrun file.
-        bin: Folder with the programs: xcrun, xcodebuild, xcode-select, plutil, axe, idb, iproxy, ios.
+        bin: Folder with the programs: xcrun, xcodebuild, xcode-select, plutil, axe, idb, iproxy, ios,
+            pymobiledevice3.
     """
 
     def __init__(self) -> None:

@@ -87,10 +87,14 @@ def number(name: str, given: dict[str, str], option: str, help_text: str, synops
 
 def on_screen(device: LabDevice, x: float, y: float) -> tuple[float, float]:
     """Where a raw touch lands: HID has its own size, on models that are scaled down another than the screen's."""
-    if device.kind.hid is None:
-        return x, y
-    width, height = device.kind.hid
-    return x * device.kind.width / width, y * device.kind.height / height
+    if device.kind.hid is not None:
+        width, height = device.kind.hid
+        x, y = x * device.kind.width / width, y * device.kind.height / height
+    if device.machine.geometry.rotation % 2 and device.faults.active("hid_unturned"):
+        # The display's own top is the left of a picture that lies on its side.
+        turned = device.machine.geometry.rotation == 1
+        return (y, device.kind.width - x) if turned else (device.kind.height - y, x)
+    return x, y
 
 
 def ignored(device: LabDevice, what: str) -> bool:

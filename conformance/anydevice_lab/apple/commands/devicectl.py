@@ -161,6 +161,8 @@ def row(device: LabDevice) -> dict[str, Any]:
 
 
 async def _list(call: Invocation, given: dict[str, str], operands: list[str]) -> tuple[Any, str]:
+    if call.world.faults.active("inventory_fails"):
+        raise Refused(failure("Failed to list devices", 10002))
     rows = [row(device) for device in call.world.devices.values() if device.kind.physical]
     lines = [f"{r['deviceProperties'].get('name', ''):24}   {r['identifier']}   "
              f"{r['connectionProperties']['tunnelState']:14}" for r in rows]  # fmt: skip
@@ -233,13 +235,14 @@ async def _launch(call: Invocation, given: dict[str, str], operands: list[str]) 
     environment |= {n.removeprefix(prefix): v for n, v in call.environment.items() if n.startswith(prefix)}
     fresh = "--terminate-existing" in given
     pid = device.launch(bundle, tuple(arguments), environment, fresh=fresh)
+    told = {"TERM": call.environment.get("TERM", "xterm-256color"), **environment}
     if url := given.get("--payload-url"):
         device.journal.add("url", url=url, bundle=bundle)
         if app.id == device.machine.practice_id:
             device.machine.practice.deliver(url, {})
     result = {
         "deviceIdentifier": device.identifier,
-        "launchOptions": {"activatedWhenStarted": True, "arguments": arguments, "environmentVariables": environment,
+        "launchOptions": {"activatedWhenStarted": True, "arguments": arguments, "environmentVariables": told,
                           "platformSpecificOptions": {}, "startStopped": False, "terminateExistingInstances": fresh,
                           "user": {"active": True}},
         "process": {"executable": _executable(app), "processIdentifier": pid},

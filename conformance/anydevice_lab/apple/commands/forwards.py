@@ -1,11 +1,14 @@
-"""Programs that bring a port of a device to this host: `iproxy`, and `ios forward` of go-ios."""
+"""Programs that bring a port of a device to this host: `iproxy`, `ios` of go-ios, `pymobiledevice3`."""
 
 from __future__ import annotations
+
+import json
 
 import anyio
 from anyio.abc import SocketStream
 
 from ..device import LabDevice
+from ..model.apps import RUNNER
 from ..programs import Invocation, Program
 
 
@@ -78,7 +81,7 @@ async def iproxy(call: Invocation) -> int:
 
 
 async def ios(call: Invocation) -> int:
-    """`ios list`, `ios forward LOCAL INNER --udid=U`, of go-ios."""
+    """`ios list`, `ios forward LOCAL INNER --udid=U`, `ios runwda --udid=U`, of go-ios."""
     udid = next((word.partition("=")[2] for word in call.args if word.startswith("--udid=")), "")
     words = [word for word in call.args if not word.startswith("-")]
     if words[:1] == ["list"]:
@@ -86,6 +89,15 @@ async def ios(call: Invocation) -> int:
         await call.out('{"deviceList":[' + ",".join(found) + "]}\n")
         return 0
     device = _device(call, udid)
+    if words[:1] == ["runwda"] and device is not None and RUNNER in device.machine.apps:
+        device.launch(RUNNER, (), {}, fresh=True, tested=True)
+        try:
+            await call.interrupted.wait()
+            return 0
+        finally:  # the test session ends with the connection, however the program ends
+            app = device.machine.apps.get(RUNNER)
+            if app is not None and app.running:
+                device.terminate(app)
     if words[:1] != ["forward"] or len(words) < 3 or device is None:
         return await call.fail(1, '{"level":"fatal","msg":"error getting device","err":"device not found"}\n')
     await call.err(
@@ -94,4 +106,28 @@ async def ios(call: Invocation) -> int:
     return await _carry(call, device, int(words[1]), int(words[2]))
 
 
-PROGRAMS: dict[str, Program] = {"iproxy": iproxy, "ios": ios}
+async def pymobiledevice3(call: Invocation) -> int:
+    """`pymobiledevice3 usbmux list`, `usbmux forward --serial U LOCAL INNER`."""
+    words, serial = list(call.args), ""
+    if "--serial" in words[:-1]:
+        at = words.index("--serial")
+        serial = words[at + 1]
+        del words[at : at + 2]
+    if words[:2] == ["usbmux", "list"]:
+        rows = [
+            {"ConnectionType": "USB", "DeviceClass": d.kind.family, "DeviceName": d.title, "Identifier": d.udid,
+             "ProductType": d.kind.product, "ProductVersion": d.kind.os}
+            for d in call.world.devices.values() if d.kind.physical and d.kind.state == "connected"
+        ]  # fmt: skip
+        await call.out(json.dumps(rows, indent=4) + "\n")
+        return 0
+    device = _device(call, serial)
+    ports = [word for word in words[2:] if word.isdigit()]
+    if words[:2] != ["usbmux", "forward"] or len(ports) != 2:
+        return await call.fail(2, "Usage: pymobiledevice3 [OPTIONS] COMMAND [ARGS]...\n")
+    if device is None:
+        return await call.fail(1, "ERROR Device not found\n")
+    return await _carry(call, device, int(ports[0]), int(ports[1]))
+
+
+PROGRAMS: dict[str, Program] = {"iproxy": iproxy, "ios": ios, "pymobiledevice3": pymobiledevice3}

@@ -49,12 +49,18 @@ def _row(device: LabDevice, age: int) -> dict[str, Any]:
 
 
 def _heading(kind: Kind) -> str:
-    return f"{kind.platform} {'.'.join(kind.os.split('.')[:2])}"
+    return f"{kind.platform} {_short(kind.os)}"
+
+
+def _short(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def devices(ask: Ask, chosen: Iterable[LabDevice]) -> dict[str, Any]:
-    """Devices by runtime."""
+    """Devices by runtime; a runtime without devices has an empty list."""
     age, found = ask.call.world.age, dict[str, Any]()
+    if age > 10:
+        found = {row["identifier"]: [] for row in runtimes(ask)}
     for device in chosen:
         key = _heading(device.kind) if age <= 10 else device.kind.runtime
         found.setdefault(key, []).append(_row(device, age))
@@ -112,6 +118,22 @@ def runtimes(ask: Ask) -> list[dict[str, Any]]:
     return list(found.values())
 
 
+def pairs(ask: Ask) -> dict[str, Any]:
+    """Watches with the phone each is paired to: the first that is available."""
+    known = [device for device in _simulators(ask) if not device.kind.unavailable]
+    phone = next((device for device in known if device.kind.family == "iPhone"), None)
+    found: dict[str, Any] = {}
+    for watch in (device for device in known if device.kind.family == "Apple Watch"):
+        if phone is not None:
+            both = {"watch": watch, "phone": phone}
+            row: dict[str, Any] = {
+                side: {"name": d.title, "udid": d.udid, "state": d.state} for side, d in both.items()
+            }
+            up = watch.state == phone.state == "Booted"
+            found[watch.identifier] = {**row, "state": f"(active, {'connected' if up else 'disconnected'})"}
+    return found
+
+
 async def listing(ask: Ask) -> int:
     """`list [-j|--json] [-v] [devices|devicetypes|runtimes|pairs] [TERM|available]`."""
     switches = ask.switches()
@@ -131,7 +153,7 @@ async def listing(ask: Ask) -> int:
     if what in ("", "devices"):
         data["devices"] = devices(ask, chosen)
     if what in ("", "pairs"):
-        data["pairs"] = {}
+        data["pairs"] = pairs(ask)
     # Slashes are escaped, and a colon has a space in front, as the real one prints them.
     text = json.dumps(data, indent=2, separators=(",", " : "), ensure_ascii=False).replace("/", "\\/")
     await ask.call.out(text + "\n")
@@ -155,19 +177,32 @@ def _text(ask: Ask, what: str, chosen: list[LabDevice]) -> str:
         lines += ["== Runtimes ==", *rows]
     if what in ("", "devices"):
         lines.append("== Devices ==")
-        headings = dict[str, list[LabDevice]]()
-        for device in chosen:
-            gone = "runtime profile" in device.kind.unavailable
-            head = f"Unavailable: {device.kind.runtime}" if gone else _heading(device.kind)
-            headings.setdefault(head, []).append(device)
-        for head, rows_ in headings.items():
-            lines.append(f"-- {head} --")
-            for device in rows_:
-                why = f" (unavailable, {device.kind.unavailable})" if device.kind.unavailable else ""
-                lines.append(f"    {device.title} ({device.udid}) ({device.state}){why} ")
+        # Every runtime has a heading; of two with the same number the last has the devices.
+        known = [(row["identifier"], f"-- {row['platform']} {_short(row['version'])} --") for row in runtimes(ask)]
+        last = {identifier: number for number, (identifier, _) in enumerate(known)}
+        left = list(chosen)
+        for number, (identifier, head) in enumerate(known):
+            lines.append(head)
+            here = [d for d in left if d.kind.runtime == identifier and "runtime profile" not in d.kind.unavailable]
+            if last[identifier] == number:
+                left = [device for device in left if device not in here]
+                lines += map(_line, here)
+        for identifier in dict.fromkeys(device.kind.runtime for device in left):
+            lines.append(f"-- Unavailable: {identifier} --")
+            lines += [_line(device) for device in left if device.kind.runtime == identifier]
     if what in ("", "pairs"):
         lines.append("== Device Pairs ==")
+        for name, pair in pairs(ask).items():
+            lines.append(f"{name} {pair['state']}")
+            for side in ("watch", "phone"):
+                row = pair[side]
+                lines.append(f"    {side.title()}: {row['name']} ({row['udid']}) ({row['state']})")
     return "\n".join(lines) + "\n"
+
+
+def _line(device: LabDevice) -> str:
+    why = device.kind.unavailable
+    return f"    {device.title} ({device.udid}) ({device.state}) " + (f"(unavailable, {why})" if why else "")
 
 
 def kind_of(ask: Ask, type_word: str, runtime_word: str) -> tuple[Kind | None, Kind | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import anyio
+
 from ..programs import Invocation
 from . import sim_apps, sim_list, sim_log, sim_screen, sim_states
 from .asking import Ask, Failed, Subcommand
@@ -26,6 +28,8 @@ async def run(call: Invocation, words: list[str]) -> int:
         elif word == "--profiles" and words:
             words.pop(0)
     name = words.pop(0) if words else "help"
+    if name != "help" and call.world.faults.active("first_launch"):
+        await anyio.sleep_forever()
     if name == "help":
         await call.out(USAGE + "Subcommands:\n" + "".join(f"\t{known}\n" for known in sorted(SUBCOMMANDS)))
         return 0

@@ -58,8 +58,11 @@ async def xcodebuild(call: Invocation) -> int:
     if "-version" in words:
         await call.out(f"Xcode {call.world.xcode}\nBuild version 17F42\n")
         return 0
-    if "-runFirstLaunch" in words or "-checkFirstLaunchStatus" in words:
+    if "-runFirstLaunch" in words:
+        call.world.faults.clear("first_launch")
         return 0
+    if "-checkFirstLaunchStatus" in words:
+        return 69 if call.world.faults.active("first_launch") else 0
     if "test-without-building" not in words or "-xctestrun" not in words:
         return await call.fail(65, "xcodebuild: error: The lab runs tests that were built, of an xctestrun file.\n")
     environment = {
@@ -89,7 +92,7 @@ async def xcodebuild(call: Invocation) -> int:
     if RUNNER not in device.machine.apps:
         device.machine.install(device.machine.new_runner())
     await call.out("Test Suite 'All tests' started\n")
-    device.launch(RUNNER, (), environment, fresh=True)
+    device.launch(RUNNER, (), environment, fresh=True, tested=True)
     told = False
     try:
         while not call.interrupted.is_set():

@@ -18,6 +18,8 @@ EDGE = 24.0
 """Points from an edge of the screen within which a swipe is the system's."""
 LIFT = 80.0
 """How far a swipe has to go to be the system's."""
+TAKEN = 40.0
+"""How far into the keyboard a finger has to drag the content above it until the keyboard goes along."""
 REST = 0.3
 """Seconds a finger rests at the end of a swipe from below to get the app switcher, not the home screen."""
 DOUBLE = 0.6
@@ -59,6 +61,22 @@ async def drag(  # noqa: PLR0917 - two places and three times, in the order they
         await touch.swipe(machine, _spot(machine, *start), _spot(machine, *end), seconds + rest, hold)
     finally:
         machine.drags = False
+    if _takes_keyboard_along(machine, start, end):
+        machine.put_keyboard_away()
+
+
+def _takes_keyboard_along(machine: Machine, start: tuple[float, float], end: tuple[float, float]) -> bool:
+    """Whether a drag takes the keyboard away: the practice app scrolls as a SwiftUI form, which lets it go with it."""
+    if (
+        not machine.keyboard_shown
+        or machine.front.screen is not machine.practice
+        or machine.current_popup() is not None
+    ):
+        return False
+    top = machine.geometry.keyboard.top / machine.geometry.scale
+    content = machine.geometry.content(keyboard=False).top / machine.geometry.scale
+    stays = machine.device.faults.active("keyboard_stays") is not None
+    return content <= start[1] < top and end[1] >= top + TAKEN and not stays
 
 
 def _of_system(machine: Machine, start: tuple[float, float], end: tuple[float, float], rest: float) -> bool:

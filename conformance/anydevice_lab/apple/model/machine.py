@@ -208,7 +208,7 @@ class Machine(Handset[App]):
         super().stop(app)
         self._end_process(pid)
         if front:
-            self.bring(self.tasks[-1])
+            self.bring(self.launcher)
 
     def crashed(self, app: App) -> None:
         """The practice app died: the system leaves a report, and the home screen is shown."""

@@ -8,14 +8,14 @@ from anydevice.testing.screen import FakeElement, FakeScreen
 
 from ...handset import keys
 from ..model import input as hands
-from .errors import NO_ALERT, WdaError
+from .errors import NO_ALERT, NO_ALERT_NOW, WdaError
 from .session import Request, Route
 
 
-def _shown(request: Request) -> FakeScreen:
+def _shown(request: Request, without: str = NO_ALERT) -> FakeScreen:
     popup = request.machine.current_popup()
     if popup is None or not any(element.role == "text" for element in popup.screen.elements):
-        raise WdaError("no such alert", NO_ALERT)
+        raise WdaError("no such alert", without)
     return popup.screen
 
 
@@ -26,18 +26,22 @@ def _buttons(screen: FakeScreen) -> list[FakeElement]:
 
 async def text(request: Request) -> Any:
     """`GET /alert/text`."""
-    found = [e for e in _shown(request).elements if e.role == "text" or (e.role == "textbox" and e.value)]
-    return "\n".join(element.value or element.name for element in found)
+    return "\n".join(
+        element.name or element.value or "" for element in _shown(request).elements if element.role == "text"
+    )
 
 
 async def write(request: Request) -> Any:
-    """`POST S/alert/text {value}`: into the field of the alert."""
-    screen = _shown(request)
+    """`POST S/alert/text {value}`: into the field of the alert, in place of what is there."""
+    value = request.body.get("value")
+    if value is None:
+        raise WdaError("invalid argument", "Missing 'value' parameter")
+    screen = _shown(request, NO_ALERT_NOW)
     field = next((element for element in screen.elements if element.role == "textbox"), None)
     if field is None:
         raise WdaError("unsupported operation", "The alert contains no input fields")
     screen.focus = field
-    value = request.given("value")
+    field.value = ""
     keys.type_text(request.machine, "".join(value) if isinstance(value, list) else str(value))
 
 
@@ -52,7 +56,7 @@ def answer_alert(request: Request, *, accept: bool, name: str = "") -> None:
     Raises:
         WdaError: There is no alert, or it has no such button.
     """
-    found = _buttons(_shown(request))
+    found = _buttons(_shown(request, NO_ALERT_NOW))
     if name:
         button = next((element for element in found if element.name == name), None)
         if button is None:

@@ -8,29 +8,37 @@ import anyio
 
 from .errors import WdaError
 from .session import Request, Route
-from .sessions import NO_APP
 
+NOT_INSTALLED = "The application '{}' is not installed on the device under test"
 NOT_RUNNING, SUSPENDED, BEHIND, FRONT = 1, 2, 3, 4
 
 
 def _bundle(request: Request) -> str:
     bundle = str(request.given("bundleId"))
     if bundle not in request.machine.apps:
-        raise WdaError("invalid argument", f"The application bundle identifier '{bundle}' could not be found")
+        raise WdaError("invalid argument", NOT_INSTALLED.format(bundle))
     return bundle
 
 
 async def launch(request: Request) -> Any:
     """`POST S/wda/apps/launch {bundleId, arguments, environment}`: one that runs is brought to the front."""
-    bundle = str(request.given("bundleId"))
-    if bundle not in request.machine.apps or request.device.faults.active("launch_denied", bundle):
-        raise WdaError("unknown error", NO_APP.format(bundle))
+    bundle = _bundle(request)
+    if request.device.faults.active("launch_denied", bundle):
+        raise WdaError("invalid argument", "The request was denied by service delegate (SBMainWorkspace).")
     arguments = tuple(str(word) for word in request.body.get("arguments") or ())
     environment = {str(k): str(v) for k, v in (request.body.get("environment") or {}).items()}
     request.device.launch(bundle, arguments, environment, fresh=False)
     if request.session is not None and request.session.bundle == bundle:
         request.session.expects = True
     return None
+
+
+async def launch_unattached(request: Request) -> Any:
+    """`POST /wda/apps/launchUnattached {bundleId}`."""
+    bundle = str(request.body.get("bundleId") or "")
+    if bundle not in request.machine.apps or request.device.faults.active("launch_denied", bundle):
+        raise WdaError("unknown error", "LSApplicationWorkspace failed to launch app")
+    request.device.launch(bundle, (), {}, fresh=False)
 
 
 async def activate(request: Request) -> Any:
@@ -101,7 +109,7 @@ async def reset_permission(request: Request) -> Any:
 S = "/session/:session"
 ROUTES: dict[tuple[str, str], Route] = {
     ("POST", f"{S}/wda/apps/launch"): launch,
-    ("POST", "/wda/apps/launchUnattached"): launch,
+    ("POST", "/wda/apps/launchUnattached"): launch_unattached,
     ("POST", f"{S}/wda/apps/activate"): activate,
     ("POST", f"{S}/wda/apps/terminate"): terminate,
     ("POST", f"{S}/wda/apps/state"): state,

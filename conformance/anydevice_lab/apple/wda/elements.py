@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
 import anyio
@@ -12,10 +13,12 @@ from ...handset import keys
 from ..model import input as hands
 from ..model import pictures
 from ..model.nodes import XNode
-from .errors import NO_FOCUS, WdaError
+from .errors import NO_FOCUS, WdaError, own
 from .finding import find
 from .session import Request, Route
 from .source import TYPE, look, rest
+
+WHEEL_TRIES = 25
 
 
 async def _found(request: Request, inner: str = "") -> list[XNode]:
@@ -157,15 +160,10 @@ def focus_on(request: Request, node: XNode) -> None:
 
 async def focuse(request: Request) -> Any:
     """`POST S/wda/element/:element/focuse`, on televisions."""
-    if not request.machine.kind.tv:
-        raise WdaError("unsupported operation", "focusing is only for tvOS")
-    focus_on(request, request.element())
-    return None
-
-
-async def focused(request: Request) -> Any:
-    """`GET S/element/:element/focused`, on televisions."""
-    return request.element().focused
+    node = request.element()
+    focus_on(request, node)
+    assert request.session is not None
+    return request.session.reference(node)
 
 
 async def screenshot(request: Request) -> Any:
@@ -182,16 +180,23 @@ async def wheel(request: Request) -> Any:
     node, order = request.element(), str(request.given("order")).lower()
     if node.type != "PickerWheel" or node.element is None:
         raise WdaError(
-            "invalid argument", f"The element is expected to be a valid Picker Wheel control. '{node.type}' was given"
+            "invalid argument",
+            f"The element is expected to be a valid Picker Wheel control. '{TYPE}{node.type}' was given instead",
         )
     if order not in ("next", "previous"):
-        raise WdaError("invalid argument", "Only 'previous' and 'next' order values are supported")
-    options = request.machine.practice.options_of(node.element)
-    at = options.index(node.element.value or options[0]) + (1 if order == "next" else -1)
-    if not 0 <= at < len(options):
-        raise WdaError("invalid element state", "Picker wheel value has not been changed")
-    node.element.write(options[at])
-    return None
+        text = f"Only 'previous' and 'next' order values are supported. '{request.body['order']}' was given instead"
+        raise WdaError("invalid argument", text)
+    options, wanted = request.machine.practice.options_of(node.element), request.body.get("value")
+    tries = int(request.number("maxAttempts", WHEEL_TRIES))
+    for _ in range(tries):
+        at = options.index(node.element.value or options[0]) + (1 if order == "next" else -1)
+        if not 0 <= at < len(options):
+            raise WdaError("invalid element state", own("Picker wheel value has not been changed"))
+        node.element.write(options[at])
+        if wanted is None or options[at] == wanted:
+            return None
+    text = f"Cannot select the expected picker wheel value '{wanted}' after {tries} attempts"
+    raise WdaError("invalid element state", text)
 
 
 def set_wheel(request: Request, node: XNode, text: str) -> None:
@@ -202,7 +207,7 @@ def set_wheel(request: Request, node: XNode, text: str) -> None:
     """
     assert node.element is not None
     if text not in request.machine.practice.options_of(node.element):
-        raise WdaError("invalid element state", f"Failed to adjust the picker wheel to value '{text}'")
+        raise WdaError("unknown error", f"Failed to adjust the picker wheel to value '{text}'")
     if node.element.value != text:
         node.element.write(text)
 
@@ -213,10 +218,8 @@ def set_slider(node: XNode, text: str) -> None:
     Raises:
         WdaError: It is no such share.
     """
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
+    number = re.match(r"\s*-?\d*\.?\d+", text)
+    share = float(number[0]) if number is not None else 0.0  # as the system reads a number out of a text
     if not 0 <= share <= 1:
         raise WdaError("invalid argument", "Value of slider should be in 0..1 range")
     assert node.element is not None
@@ -261,7 +264,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", f"{E}/attribute/:name"): attribute,
     ("GET", f"{E}/rect"): rect,
     ("GET", f"{E}/screenshot"): screenshot,
-    ("GET", f"{E}/focused"): focused,
     **{("GET", f"{E}/{name}"): _fact(name) for name in ("text", "displayed", "enabled", "selected", "name")},
     ("GET", f"{S}/wda/element/:element/accessible"): _fact("accessible"),
     ("POST", f"{E}/click"): click,

@@ -70,7 +70,7 @@ def strokes(request: Request, items: list[dict[str, Any]]) -> list[Stroke]:
             down, waited = True, 0.0
         elif kind == "pointerUp":
             if not down:
-                raise WdaError("invalid argument", "Pointer Up must not be called without Pointer Down")
+                raise WdaError("unknown error", "Pointer Up must not be called without Pointer Down")
             down = False
         elif kind == "pause":
             if not down:
@@ -80,9 +80,9 @@ def strokes(request: Request, items: list[dict[str, Any]]) -> list[Stroke]:
             else:
                 found[-1].hold += seconds
         else:
-            raise WdaError("invalid argument", f"Unsupported action type '{kind}'")
+            raise WdaError("unknown error", f"Unsupported action type '{kind}'")
     if down:
-        raise WdaError("invalid argument", "Pointer Down must be followed by Pointer Up")
+        raise WdaError("unknown error", "Pointer Down must be followed by Pointer Up")
     return found
 
 
@@ -101,18 +101,18 @@ async def actions(request: Request) -> Any:
     """`POST S/actions {actions: […]}`."""
     sources = request.given("actions")
     if not isinstance(sources, list) or not sources:
-        raise WdaError("invalid argument", "'actions' must be a not empty array")
+        raise WdaError("unknown error", "'actions' must be a not empty array")
     pointers: list[list[Stroke]] = []
     for source in sources:
         kind, items = source.get("type"), list(source.get("actions") or [])
         if kind == "pointer":
             if request.machine.kind.tv:
-                raise WdaError("unsupported operation", "Touches are not supported on tvOS")
+                raise WdaError("unknown error", "Touches are not supported on tvOS")
             pointers.append(strokes(request, items))
         elif kind == "key":
             await _keys(request, items)
         elif kind != "none":
-            raise WdaError("invalid argument", f"Unsupported action source type '{kind}'")
+            raise WdaError("unknown error", f"Unsupported action source type '{kind}'")
     pointers = [found for found in pointers if found]
     if len(pointers) == 1:
         for stroke in pointers[0]:

@@ -12,7 +12,7 @@ from ..model import input as hands
 from ..model import pictures
 from ..model.apps import RUNNER, new_id
 from ..model.geometry import NAMES
-from .errors import NO_SCREEN, WdaError
+from .errors import NO_SCREEN, WdaError, own
 from .session import Request, Route
 
 AUDIT = "XCUIAccessibilityAuditTypeSufficientElementDescription"
@@ -40,16 +40,17 @@ async def device_orientation(request: Request) -> Any:
 
 async def turn(request: Request) -> Any:
     """`POST /orientation {orientation}`."""
-    name = str(request.given("orientation"))
-    if name not in NAMES:
-        raise WdaError("invalid argument", f"'{name}' orientation is not supported. Only [{', '.join(NAMES)}] are.")
-    _turn(request, NAMES.index(name))
-
-
-def _turn(request: Request, quarters: int) -> None:
-    if request.device.faults.active("rotation_fails") or not request.machine.hold(quarters):
+    name = str(request.body.get("orientation") or "").upper()
+    if name not in NAMES or not _turned(request, NAMES.index(name)):
         raise WdaError("unknown error", "Unable To Rotate Device")
+
+
+def _turned(request: Request, quarters: int) -> bool:
+    """Turns the device; whether what is shown is turned by that."""
+    if request.device.faults.active("rotation_fails") or not request.machine.hold(quarters):
+        return False
     request.device.journal.add("orientation", name=NAMES[quarters])
+    return True
 
 
 async def rotation(request: Request) -> Any:
@@ -59,10 +60,16 @@ async def rotation(request: Request) -> Any:
 
 async def rotate(request: Request) -> Any:
     """`POST /rotation {x, y, z}`."""
-    degrees = int(request.number("z"))
-    if degrees not in DEGREES:
-        raise WdaError("invalid argument", f"Rotation is not supported: {degrees}")
-    _turn(request, DEGREES.index(degrees))
+    asked = {axis: request.body.get(axis) for axis in ("x", "y", "z")}
+    if None in asked.values():
+        raise WdaError("invalid argument", f"x, y and z arguments must exist in the request body: {request.body}")
+    if asked["x"] or asked["y"] or asked["z"] not in DEGREES:
+        text = f"{asked} rotation is not supported. Only the following values are supported: {DEGREES}"
+        raise WdaError("invalid argument", text)
+    if not _turned(request, DEGREES.index(asked["z"])):
+        bundle = request.machine.front.id
+        text = f"The current rotation cannot be set to {asked}. Make sure the {bundle} application supports it"
+        raise WdaError("invalid element state", text)
 
 
 async def screen(request: Request) -> Any:
@@ -102,7 +109,7 @@ async def press_button(request: Request) -> Any:
         text = (
             f"The button '{name}' is not supported. The device under test only supports the following buttons: {listed}"
         )
-        raise WdaError("invalid argument", text)
+        raise WdaError("unknown error", own(text))
     if request.device.faults.active("touch_ignored"):
         request.device.journal.add("touch_ignored", name=name)
         return
@@ -110,9 +117,9 @@ async def press_button(request: Request) -> Any:
 
 
 async def hid(request: Request) -> Any:
-    """`POST S/wda/performIoHidEvent {page, usage, durationSeconds}`: a key of a keyboard (page 7), or home."""
-    page, usage = int(request.number("page")), int(request.number("usage"))
-    request.number("durationSeconds")
+    """`POST S/wda/performIoHidEvent {page, usage, duration}`: a key of a keyboard (page 7), or home."""
+    page, usage = int(request.number("page", 0)), int(request.number("usage", 0))
+    request.device.journal.add("hid", page=page, usage=usage, seconds=request.number("duration", 0.0))
     if page == 0x0C and usage == 0x40:
         hands.button(request.machine, "home")
     elif page == 0x07 and usage in hands.USAGES:
@@ -153,26 +160,35 @@ async def battery(request: Request) -> Any:
 
 async def appearance(request: Request) -> Any:
     """`POST /wda/device/appearance {name}`."""
-    name = str(request.given("name")).lower()
+    name = str(request.body.get("name") or "").lower()
     if name not in ("light", "dark"):
-        raise WdaError("invalid argument", f"'{name}' is not a valid appearance. It could either be 'light' or 'dark'")
+        raise WdaError("invalid argument", "The appearance name must be either 'light' or 'dark'")
     request.machine.appearance["appearance"] = name
 
 
 async def place(request: Request) -> Any:
     """`GET /wda/simulatedLocation`."""
     latitude, longitude = request.machine.located or (None, None)
-    return {"latitude": latitude, "longitude": longitude, "altitude": 0}
+    return {"latitude": latitude, "longitude": longitude, "altitude": None if latitude is None else 0}
 
 
 async def set_place(request: Request) -> Any:
     """`POST /wda/simulatedLocation {latitude, longitude}`."""
+    if request.body.get("latitude") is None or request.body.get("longitude") is None:
+        raise WdaError("invalid argument", "Both latitude and longitude must be provided")
     request.machine.located = request.number("latitude"), request.number("longitude")
 
 
 async def clear_place(request: Request) -> Any:
     """`DELETE /wda/simulatedLocation`."""
     request.machine.located = None
+
+
+async def location(request: Request) -> Any:
+    """`GET /wda/device/location`: of the agent itself, which nobody has allowed to know it."""
+    if request.machine.kind.tv:
+        raise WdaError("unsupported operation", "unsupported")
+    return {"authorizationStatus": 0, "latitude": 0, "longitude": 0, "altitude": 0}
 
 
 async def copy(request: Request) -> Any:
@@ -221,9 +237,9 @@ _BOTH: dict[tuple[str, str], Route] = {
     ("GET", "/screenshot"): screenshot, ("GET", "/orientation"): orientation, ("POST", "/orientation"): turn,
     ("GET", "/rotation"): rotation, ("POST", "/rotation"): rotate,
     ("GET", "/wda/deviceOrientation"): device_orientation,
-    ("GET", "/wda/screen"): screen, ("GET", "/window/size"): size, ("POST", "/wda/homescreen"): home,
+    ("GET", "/wda/screen"): screen, ("GET", "/window/size"): size,
     ("POST", "/wda/lock"): lock, ("POST", "/wda/unlock"): unlock, ("GET", "/wda/locked"): locked,
-    ("GET", "/wda/device/info"): info, ("POST", "/wda/device/appearance"): appearance,
+    ("GET", "/wda/device/info"): info, ("GET", "/wda/device/location"): location,
     ("GET", "/wda/simulatedLocation"): place, ("POST", "/wda/simulatedLocation"): set_place,
     ("DELETE", "/wda/simulatedLocation"): clear_place, ("POST", "/wda/setPasteboard"): copy,
     ("POST", "/wda/getPasteboard"): paste, ("POST", "/wda/video/start"): video, ("POST", "/wda/video/stop"): video,
@@ -232,6 +248,8 @@ _BOTH: dict[tuple[str, str], Route] = {
 ROUTES: dict[tuple[str, str], Route] = {
     **_BOTH,
     **{(method, S + path): route for (method, path), route in _BOTH.items()},
+    ("POST", "/wda/homescreen"): home,
+    ("POST", "/wda/device/appearance"): appearance,
     ("GET", f"{S}/window/rect"): rect,
     ("POST", f"{S}/wda/pressButton"): press_button,
     ("POST", f"{S}/wda/performIoHidEvent"): hid,

@@ -67,6 +67,8 @@ async def look(request: Request) -> XNode:
         raise stale(f'"{root.label}" Application')
     if faults.active("source_sparse"):
         root.children = []
+    if faults.active("joined_label"):
+        _join(root)
     if faults.active("label_text"):
         for node in root.walk():
             if node.type in TEXT_FIELDS and node.value:
@@ -77,6 +79,14 @@ async def look(request: Request) -> XNode:
 
 def _depth(node: XNode) -> int:
     return 1 + max((_depth(child) for child in node.children), default=0)
+
+
+def _join(root: XNode) -> None:
+    """The innermost wrapper of the whole screen says everything that is in it, as React Native's do."""
+    wrappers = [node for node in root.walk() if node.type == "Other" and node.element is None and node.box == root.box]
+    if wrappers:
+        told = (node.label for node in wrappers[-1].walk() if node.label and node.accessible)
+        wrappers[-1].label, wrappers[-1].accessible = " ".join(told), True
 
 
 def _cut(node: XNode, levels: int, most: int) -> None:
@@ -108,6 +118,13 @@ async def source(request: Request) -> Any:
     return "\n".join(_described(root, 0))
 
 
+PREFIXED = {
+    "enabled": "isEnabled", "visible": "isVisible", "accessible": "isAccessible", "focused": "isFocused",
+    "nativeAccessibilityElement": "isNativeAccessibilityElement",
+}  # fmt: skip
+"""Attributes that JSON has under another name than the one they are left out by."""
+
+
 def plain(node: XNode, without: set[str]) -> dict[str, Any]:
     """A node as JSON has it; flags are texts."""
     x, y, width, height = node.box
@@ -118,6 +135,7 @@ def plain(node: XNode, without: set[str]) -> dict[str, Any]:
         "value": node.wd_value or None,
         "label": node.label or None,
         "rect": {"x": x, "y": y, "width": width, "height": height},
+        "customActions": None,
     }
     exact = node.rect
     more: dict[str, Any] = {
@@ -126,6 +144,7 @@ def plain(node: XNode, without: set[str]) -> dict[str, Any]:
         "enabled": _flag(node.enabled),
         "visible": _flag(node.visible),
         "accessible": _flag(node.accessible),
+        "nativeAccessibilityElement": _flag(node.accessible),
         "focused": _flag(node.focused),
         "traits": node.traits,
     }
@@ -133,8 +152,7 @@ def plain(node: XNode, without: set[str]) -> dict[str, Any]:
         more["placeholderValue"] = node.placeholder or None
     if node.type == "Slider":
         more |= {"minValue": "0", "maxValue": "100"}
-    names = {"enabled": "isEnabled", "visible": "isVisible", "accessible": "isAccessible", "focused": "isFocused"}
-    found |= {names.get(name, name): value for name, value in more.items() if name not in without}
+    found |= {PREFIXED.get(name, name): value for name, value in more.items() if name not in without}
     if node.children:
         found["children"] = [plain(child, without) for child in node.children]
     return found
@@ -207,14 +225,18 @@ def _described(node: XNode, indent: int) -> list[str]:
 async def accessible(request: Request) -> Any:
     """`GET /wda/accessibleSource`: only what a person without eyes is told."""
 
-    def told(node: XNode) -> list[dict[str, Any]]:
-        inner = [row for child in node.children for row in told(child)]
-        if not node.accessible or not node.visible:
-            return inner
-        return [{**plain(node, set()), "children": inner}]
+    def told(node: XNode) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if node.accessible:
+            if node.visible:
+                found = {"value": node.wd_value or None, "label": node.label or None}
+        elif inner := [row for child in node.children if (row := told(child))]:
+            found = {"children": inner}
+        if found:
+            found |= {"type": node.type, "rawIdentifier": node.identifier or None, "name": node.name or None}
+        return found
 
-    root = await look(request)
-    return {**plain(root, set()), "children": [row for child in root.children for row in told(child)]}
+    return told(await look(request))
 
 
 S = "/session/:session"

@@ -11,6 +11,7 @@ from ..model import input as hands
 from ..model.nodes import XNode
 from .elements import bring_into_view, middle, touch
 from .errors import WdaError
+from .finding import predicate
 from .session import Request, Route
 from .source import rest
 
@@ -30,12 +31,18 @@ async def _on(request: Request) -> XNode | None:
 
 
 def _place(request: Request, node: XNode | None, x: str = "x", y: str = "y") -> Place:
-    """The place that is asked for: of the screen, or of an element from its corner; its middle where none is said."""
-    if node is None:
-        return request.number(x), request.number(y)
-    if request.body.get(x) is None:
-        return middle(request, node)
-    return node.rect.x + request.number(x), node.rect.y + request.number(y)
+    """The place that is asked for: from the corner of an element, or of the screen; its middle where none is said."""
+    given = request.body.get(x), request.body.get(y)
+    if given == (None, None):
+        return _middle_of(request, node)
+    if None in given:
+        raise WdaError("invalid argument", "Both x and y coordinates must be provided")
+    return _from_corner(request, node, x, y)
+
+
+def _from_corner(request: Request, node: XNode | None, x: str, y: str) -> Place:
+    left, top = (node.rect.x, node.rect.y) if node is not None else (0.0, 0.0)
+    return left + request.number(x, 0.0), top + request.number(y, 0.0)
 
 
 async def tap(request: Request) -> Any:
@@ -50,12 +57,14 @@ async def double_tap(request: Request) -> Any:
 
 async def taps(request: Request) -> Any:
     """`…/tapWithNumberOfTaps {numberOfTaps, numberOfTouches}`."""
-    await touch(request, *_place(request, await _on(request)), count=int(request.number("numberOfTaps")))
+    if request.body.get("numberOfTaps") is None or request.body.get("numberOfTouches") is None:
+        raise WdaError("invalid argument", "Both 'numberOfTaps' and 'numberOfTouches' arguments must be provided")
+    await touch(request, *_middle_of(request, await _on(request)), count=int(request.number("numberOfTaps")))
 
 
 async def touch_and_hold(request: Request) -> Any:
     """`…/touchAndHold {x, y, duration}`, in seconds."""
-    await touch(request, *_place(request, await _on(request)), request.number("duration"))
+    await touch(request, *_place(request, await _on(request)), request.number("duration", 0.0))
 
 
 async def two_finger_tap(request: Request) -> Any:
@@ -92,14 +101,18 @@ async def _drag(  # noqa: PLR0917 - private; two places and two times, in the or
 async def drag(request: Request) -> Any:
     """`…/dragfromtoforduration {fromX, fromY, toX, toY, duration}`: held for so long, then dragged."""
     node = await _on(request)
-    start, end = _place(request, node, "fromX", "fromY"), _place(request, node, "toX", "toY")
-    await _drag(request, start, end, DRAG_SECONDS, request.number("duration"))
+    start, end = _from_corner(request, node, "fromX", "fromY"), _from_corner(request, node, "toX", "toY")
+    await _drag(request, start, end, DRAG_SECONDS, request.number("duration", 0.0))
 
 
 async def press_and_drag(request: Request) -> Any:
-    """`…/pressAndDragWithVelocity {fromX, …, pressDuration, holdDuration, velocity}`, in points a second."""
+    """`…/pressAndDragWithVelocity {fromX, … | toElement, pressDuration, holdDuration, velocity}`: points a second."""
     node = await _on(request)
-    start, end = _place(request, node, "fromX", "fromY"), _place(request, node, "toX", "toY")
+    if node is not None:
+        end = middle(request, request.element(str(request.given("toElement"))))
+        start = middle(request, node)
+    else:
+        start, end = _from_corner(request, None, "fromX", "fromY"), _from_corner(request, None, "toX", "toY")
     speed = max(1.0, request.number("velocity", 800))
     seconds = min(10.0, hypot(end[0] - start[0], end[1] - start[1]) / speed)
     await _drag(request, start, end, seconds, request.number("pressDuration", 0.1), request.number("holdDuration", 0.0))
@@ -108,10 +121,12 @@ async def press_and_drag(request: Request) -> Any:
 async def swipe(request: Request) -> Any:
     """`…/swipe {direction, velocity}`: over most of an element, or of the screen."""
     node = await _on(request)
-    way = str(request.given("direction")).lower()
+    way = str(request.body.get("direction") or "").lower()
     if way not in WAYS:
-        raise WdaError("invalid argument", f"Unsupported swipe direction '{way}'")
-    x, y = _middle_of(request, node)
+        listed = ", ".join(WAYS)
+        text = f"Unsupported swipe direction '{way}'. Only the following directions are supported: ({listed})"
+        raise WdaError("invalid argument", text if way else "Missing 'direction' parameter")
+    x, y = _place(request, node)
     geometry = request.machine.screen_geometry
     wide, tall = (node.rect.width, node.rect.height) if node is not None else (geometry.width, geometry.height)
     dx, dy = WAYS[way][0] * wide * 0.35, WAYS[way][1] * tall * 0.35
@@ -120,21 +135,29 @@ async def swipe(request: Request) -> Any:
 
 async def scroll(request: Request) -> Any:
     """`…/scroll {direction, distance | name | predicateString | toVisible}`: the content goes the other way."""
-    node = await _on(request)
-    name, to_visible = request.body.get("name"), request.body.get("toVisible")
-    if name or to_visible:
-        found = node if to_visible else next((n for n in request.tree().walk() if n.name == name), None)
-        if found is None:
-            raise WdaError("no such element", f"Failed to find an element named '{name}'")
-        await bring_into_view(request, found)
+    node, body = await _on(request), request.body
+    name, way, sought = body.get("name"), body.get("direction"), body.get("predicateString")
+    if name or (sought and not way):
+        root = node if node is not None else request.tree()
+        test = predicate(str(sought)) if not name else None
+        found = [one for one in root.walk() if (test(one) if test is not None else one.name == name)]
+        if not found:
+            what = f"'{name}' identifier" if name else f"'{sought}' predicate"
+            raise WdaError("no such element", f"{what} didn't match any elements")
+        await bring_into_view(request, found[-1])
         return None
-    way = str(request.given("direction")).lower()
+    if not way:
+        if not body.get("toVisible"):
+            raise WdaError("invalid argument", "Unsupported scroll type")
+        if node is not None:
+            await bring_into_view(request, node)
+        return None
     if way not in WAYS:
-        raise WdaError("invalid argument", f"Unsupported scroll direction '{way}'")
+        return None  # a direction it does not know is no error
     x, y = _middle_of(request, node)
     geometry = request.machine.screen_geometry
     wide, tall = (node.rect.width, node.rect.height) if node is not None else (geometry.width, geometry.height)
-    share = request.number("distance", 1.0) / 2 * 0.8
+    share = float(body.get("distance") or 1.0) / 2 * 0.8
     dx, dy = WAYS[way][0] * wide * share, WAYS[way][1] * tall * share
     await _drag(request, (x + dx, y + dy), (x - dx, y - dy), SWIPE_SECONDS)
     return None
@@ -143,9 +166,10 @@ async def scroll(request: Request) -> Any:
 async def pinch(request: Request) -> Any:
     """`…/pinch {scale, velocity}`."""
     node = await _on(request)
-    scale, speed = request.number("scale"), request.number("velocity")
-    if (scale > 1) != (speed > 0):
-        raise WdaError("invalid argument", "Velocity must be negative when scale is between 0 and 1, else positive")
+    scale, speed = request.number("scale", 0.0), request.number("velocity", 0.0)
+    if scale <= 0 or (scale > 1) != (speed > 0):
+        # The system's own complaint; its words were not seen.
+        raise WdaError("unknown error", "Scale must be positive, and velocity negative where scale is less than 1")
     x, y = _middle_of(request, node)
     near = _reach(node) * (1 / scale if scale > 1 else 1)
     far = near * scale
@@ -155,7 +179,7 @@ async def pinch(request: Request) -> Any:
 async def rotate(request: Request) -> Any:
     """`…/rotate {rotation, velocity}`, in radians."""
     node = await _on(request)
-    turned = request.number("rotation")
+    turned = request.number("rotation", 0.0)
     x, y, reach = *_middle_of(request, node), _reach(node)
     steps = 8
 
