@@ -74,11 +74,12 @@ def _argv(device: Guest, line: bytes) -> list[bytes | str]:
     return [device.shell, "-c", _PRELUDE.encode() + device.files.inward(line)]
 
 
-async def in_shell(device: Guest, pipe: Pipe, line: bytes, *, merged: bool) -> int:
+async def in_shell(device: Guest, pipe: Pipe, line: bytes, *, merged: bool, ends: bool = False) -> int:
     """Runs a line in a shell; returns its exit status.
 
     Args:
         merged: Errors go where the rest goes, and the end of stdin is not passed on, as in protocols without frames.
+        ends: It is passed on all the same.
     """
     process = await anyio.open_process(
         _argv(device, line),
@@ -90,7 +91,7 @@ async def in_shell(device: Guest, pipe: Pipe, line: bytes, *, merged: bool) -> i
     device.processes.add(process)
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_feed, pipe, process, not merged)
+            group.start_soon(_feed, pipe, process, ends or not merged)
             async with anyio.create_task_group() as outputs:
                 assert process.stdout is not None
                 outputs.start_soon(_drain, device, process.stdout, pipe.out)

@@ -48,6 +48,8 @@ class HarmonyDevice:
         reachable: Whether the server could connect to it.
         away: Whether it is gone for a while, as while it boots.
         approved: Whether a person allowed the server, on a device that asks.
+        refusal: Why it lets nobody in as long as it is not approved; one of `REFUSALS`.
+        network: Its key over the network, since it was told to listen there (`tmode port`); empty = it does not.
         machine: What runs on it.
         direct: Plain calls of its own programs go without a shell.
         running: Programs of its own that run, by process id.
@@ -64,6 +66,7 @@ class HarmonyDevice:
         place = FIRST_PORT + 2 * (number - 1) if kind.emulator else number
         self.key = kind.key.format(place) if kind.key else self.serial
         self.listed, self.reachable, self.away, self.approved = True, True, False, False
+        self.refusal, self.network, self._number = "asks", "", number
         self.journal, self.faults = Journal(), Faults(self)
         self.commands: Mapping[str, Callable[[Any], Awaitable[int]]] = PROGRAMS
         self.shell = shutil.which("mksh") or shutil.which("sh") or "/bin/sh"
@@ -142,6 +145,13 @@ class HarmonyDevice:
         """Does something beside everything else, as long as the device lives."""
         if self._tasks is not None:
             self._tasks.start_soon(action, *args)
+
+    async def listen(self, port: int) -> None:
+        """Its daemon begins anew, and listens on the network as well (port 0: no more). Everything else goes on."""
+        self.away = True
+        await anyio.sleep(self.reboot_seconds)
+        self.network = f"192.0.2.{self._number}:{port}" if port else ""
+        self.away = False
 
     async def reboot(self) -> None:
         """Goes away and comes back as new."""

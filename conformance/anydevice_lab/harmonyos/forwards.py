@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
@@ -30,6 +30,7 @@ class Forward:
     rule: str
     forward: bool
     scope: anyio.CancelScope | None = None
+    closed: anyio.Event = field(default_factory=anyio.Event)
     device: HarmonyDevice | None = None
 
 
@@ -47,33 +48,34 @@ class Forwards:
             for _, one in sorted(self._rules.items())
         )
 
-    def remove(self, rule: str) -> bool:
-        """Takes a rule away; False where there is none."""
+    async def remove(self, rule: str) -> bool:
+        """Takes a rule away, and nobody listens there any more; False where there is none."""
         found = self._rules.pop(rule, None)
         if found is None:
             return False
         if found.scope is not None:
             found.scope.cancel()
+            await found.closed.wait()
         if not found.forward and found.device is not None:
             found.device.ports.close(rule.partition(" ")[0])
         return True
 
-    def drop(self, key: str) -> None:
+    async def drop(self, key: str) -> None:
         """The rules of a device go."""
         for rule in [rule for rule, one in self._rules.items() if one.key == key]:
-            self.remove(rule)
+            await self.remove(rule)
 
-    def clear(self) -> None:
+    async def clear(self) -> None:
         """All rules go."""
         for rule in list(self._rules):
-            self.remove(rule)
+            await self.remove(rule)
 
-    async def add(self, device: HarmonyDevice, rule: str, *, forward: bool) -> str:
-        """Adds a rule; why that fails, or nothing."""
+    async def add(self, device: HarmonyDevice, key: str, rule: str, *, forward: bool) -> str:
+        """Adds a rule for a device that was called by a key; why that fails, or nothing."""
         here, _, there = rule.strip().partition(" ")
         if not there or ":" not in here or ":" not in there or rule in self._rules:
             return "Forward parament failed"
-        made = Forward(device.key, f"{here} {there}", forward, device=device)
+        made = Forward(key, f"{here} {there}", forward, device=device)
         if not forward:
             if not here.startswith("tcp:") or not device.ports.listen(here, _to_host(there)):
                 return f"TCP Port listen failed at {here.partition(':')[2]}"
@@ -95,6 +97,7 @@ class Forwards:
                 finally:
                     with anyio.CancelScope(shield=True):
                         await listener.aclose()
+                    made.closed.set()
 
         self._tasks.start_soon(serve, made.scope)
         self._rules[made.rule] = made

@@ -25,7 +25,7 @@ from .server import HdcServer
 from .tools import Tools
 
 DEVICE_FIELDS = (
-    "direct", "shell", "reboot_seconds", "overlap_seconds", "listed", "reachable", "away",
+    "direct", "shell", "reboot_seconds", "overlap_seconds", "listed", "reachable", "away", "refusal",
 )  # fmt: skip
 MACHINE_FIELDS = ("awake", "locked", "locks", "clipboard")
 
@@ -103,12 +103,12 @@ class Host:
         return self.server.devices[serial]
 
     async def _devices(self) -> list[Answer]:
-        return [self.row(device) for device in self.server.devices.values()]
+        return [self.row(device) for key, device in self.server.devices.items() if key == device.key]
 
     async def stop(self, serial: str) -> None:
         """A device goes away for good."""
+        await self.server.drop(self.server.devices[serial])
         self.server.devices.pop(serial)
-        self.server.forwards.drop(serial)
         self._scopes.pop(serial).cancel()
 
     async def _journal(self, serial: str, kind: str | None = None, clear: bool = False) -> list[Answer]:
@@ -152,9 +152,12 @@ class Host:
         """Ids of processes that its shell has running."""
         return [process.pid for process in self.device(serial).processes if process.returncode is None]
 
-    async def _server(self, up: bool | None = None, version: bool | None = None, forget: str = "") -> Answer:
+    async def _server(
+        self, up: bool | None = None, version: bool | None = None, forget: str = "", number: str = ""
+    ) -> Answer:
         if version is not None:
             self.server.version = version
+        self.server.number = number or self.server.number
         if up is not None:
             await (self.server.start(self.server.port) if up else self.server.stop())
         self.server.lost.discard(forget)

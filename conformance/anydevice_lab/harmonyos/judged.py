@@ -1,4 +1,4 @@
-"""The lab of the conformance suite: two devices of each class, for `anydevice conformance harmonyos --lab`."""
+"""The lab of the conformance suite: two devices of each class, and two emulators that do not run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from .lab import Lab
 
 DEVICES = ("phone", "phone", "tablet", "tablet", "tv", "tv")
+EMULATORS = ({"name": "Pura 90"}, {"name": "Pura 91"})
 
 
 @contextmanager
@@ -22,6 +23,7 @@ def lab() -> Iterator[dict[str, Any]]:
     """
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Lab()) as running:
         portal.call(running.start, *DEVICES)
+        portal.call(running.emulators, *EMULATORS)
         aside = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(("OHOS_HDC_", "HDC_"))}
         try:
             settings = {

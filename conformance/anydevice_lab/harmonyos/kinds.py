@@ -25,6 +25,7 @@ class Kind:
         state: As the server lists it.
         emulator: Name of the emulator it is; empty = a real device.
         recorder: Whether it has a screen recorder.
+        debuggable: Whether it runs a build for development, whose shell may do more.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Kind:
     state: State = "Connected"
     emulator: str = ""
     recorder: bool = True
+    debuggable: bool = False
 
     @property
     def tv(self) -> bool:
@@ -74,6 +76,9 @@ KINDS: dict[str, Kind] = {
         replace(PHONE, name="old-phone", model="NOH-AN00", product="HUAWEI Mate 40 Pro", api=12,
                 release="5.0.0.22(SP35DEVC00E22R4P1log)", uitest="5.0.1.2", width=1344, height=2772),
         replace(TV, name="tv-emulator", model="emulator", product="emulator", key="127.0.0.1:{}", emulator="Vision TV"),
+        replace(PHONE, name="board", model="ohos", product="OpenHarmony 5.1", brand="default", type="default", api=18,
+                release="5.1.0.107", uitest="6.0.1.2", width=720, height=1280, ratio=2.0, recorder=False,
+                debuggable=True),
         replace(PHONE, name="unauthorized", state="Unauthorized"),
         replace(PHONE, name="offline", state="Offline"),
         replace(PHONE, name="ready", state="Ready"),

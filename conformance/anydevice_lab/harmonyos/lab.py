@@ -45,7 +45,12 @@ class Lab(Face):
         return {"OHOS_HDC_SERVER_PORT": str(self.port)}
 
     async def server(self, **what: Any) -> dict[str, Any]:
-        """Changes the server: `up` (whether it listens), `version` (its greeting holds one), `forget` (a lost key)."""
+        """Changes the server.
+
+        Args:
+            what: `up` (whether it listens), `version` (whether its greeting holds one), `number` (that version, as
+                `Ver: 3.1.0e`), `forget` (a key it could not connect to).
+        """
         told: dict[str, Any] = await self.ask("server", **what)
         return told
 

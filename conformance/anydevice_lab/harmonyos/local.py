@@ -65,9 +65,9 @@ async def serve(server: HdcServer, channel: Channel, line: str) -> None:
     if line.startswith("list targets"):
         await channel.tell(targets(server, " -v" in line) or EMPTY)
     elif line.startswith("checkserver"):
-        await channel.order(wire.CHECK_SERVER, wire.VERSION.encode())
+        await channel.order(wire.CHECK_SERVER, server.number.encode())
     elif line.startswith("version"):
-        await channel.tell(wire.VERSION)
+        await channel.tell(server.number)
     elif line.startswith("help"):
         await channel.tell("OpenHarmony device connector(hdc) ...\n")
     elif line.startswith("wait"):
@@ -78,7 +78,7 @@ async def serve(server: HdcServer, channel: Channel, line: str) -> None:
         await channel.tell(server.forwards.rows() or EMPTY)
     elif line.startswith("fport rm"):
         rule = line[9:]
-        if server.forwards.remove(rule):
+        if await server.forwards.remove(rule):
             await channel.tell(f"Remove forward ruler success, ruler:{rule}")
         else:
             await channel.fail(f"Remove forward ruler failed, ruler is not exist {rule}")
@@ -91,15 +91,18 @@ async def serve(server: HdcServer, channel: Channel, line: str) -> None:
 def targets(server: HdcServer, whole: bool) -> str:
     """The list of devices: keys of those that are connected, or a row for each; sorted, as the server's map is."""
     rows = {}
-    for device in server.devices.values():
+    for key, device in server.devices.items():
         if not device.listed:
             continue
-        state = device.kind.state if not device.away else "Offline"
+        state: str = device.kind.state if not device.away else "Offline"
+        if state == "Unauthorized" and device.approved:
+            state = "Connected"
         if whole:
             name = device.hostname if state == "Connected" else "unknown..."
-            rows[device.key] = f"{device.key}\t\t{device.kind.connection}\t{state}\t{name}\n"
+            connection = device.kind.connection if key == device.key else "TCP"
+            rows[key] = f"{key}\t\t{connection}\t{state}\t{name}\n"
         elif device.connected:
-            rows[device.key] = device.key + ("\tUnauthorized\n" if device.unauthorized else "\n")
+            rows[key] = key + ("\tUnauthorized\n" if device.unauthorized else "\n")
     if whole:
         for key in server.lost - rows.keys():
             rows[key] = f"{key}\t\tTCP\tOffline\tunknown...\n"
@@ -109,7 +112,7 @@ def targets(server: HdcServer, whole: bool) -> str:
 async def _wait(server: HdcServer, channel: Channel) -> None:
     wanted = channel.key
     while True:
-        found = sorted(d.key for d in server.devices.values() if d.connected and wanted in ("", "any", d.key))
+        found = sorted(key for key, one in server.devices.items() if one.connected and wanted in ("", "any", key))
         if found:
             await channel.tell(f"Wait for connected target is {found[0]}")
             return
@@ -125,10 +128,17 @@ async def _connect(server: HdcServer, channel: Channel, words: str) -> None:
     if words.endswith(" -remove"):
         if device is None or not device.connected:
             await channel.fail("No target available")
+        elif key != device.key:
+            await server.drop(device)
         else:
             device.listed = False
         return
-    if device is not None and device.listed and device.connected:
+    other = next((one for one in server.devices.values() if one.network == key and not one.away), None)
+    if device is None and other is not None:
+        server.devices[key] = other
+        server.lost.discard(key)
+        await channel.tell("Connect OK")
+    elif device is not None and device.listed and device.connected:
         await channel.inform("Target is connected, repeat operation")
     elif device is not None and device.reachable:
         device.listed = True

@@ -76,7 +76,7 @@ async def _serve(server: HdcServer, channel: Channel, device: HarmonyDevice, lin
     elif name == "uninstall":
         await transfer.uninstall(channel, device, rest)
     elif name in ("fport", "rport") and not rest.startswith(("ls", "rm")):
-        problem = await server.forwards.add(device, rest, forward=name == "fport")
+        problem = await server.forwards.add(device, channel.key, rest, forward=name == "fport")
         await (channel.fail(problem) if problem else channel.tell("Forwardport result:OK"))
     elif name in ("jpid", "track-jpid"):
         pids = [str(app.pid) for app in device.machine.apps.values() if app.running and app.debug]
@@ -84,14 +84,14 @@ async def _serve(server: HdcServer, channel: Channel, device: HarmonyDevice, lin
         if name == "track-jpid":
             await anyio.sleep_forever()
     elif line.startswith("target boot"):
-        server.forwards.drop(device.key)
+        await server.drop(device)
         server.tasks.start_soon(device.reboot)
     elif line.startswith("target mount"):
         await channel.fail("[E007100] Operate need running under debug mode")
     elif name == "smode":
         await channel.fail("Cannot set root run mode in undebuggable version.")
     elif name == "tmode":
-        await _mode(channel, device, rest)
+        await _mode(server, channel, device, rest)
     else:
         await channel.fail(FAILED)
 
@@ -107,17 +107,21 @@ async def _shell(channel: Channel, device: HarmonyDevice, rest: str) -> None:
         if words is not None:
             await direct(device, _Pipe(channel), words[0], words[1:])
         elif line:
-            await in_shell(device, _Pipe(channel), line, merged=True)
+            await in_shell(device, _Pipe(channel), line, merged=True, ends=True)
         else:
             await on_terminal(device, _Pipe(channel, talks=True), line, raw=False)
     except PipeClosed:
         return
 
 
-async def _mode(channel: Channel, device: HarmonyDevice, rest: str) -> None:
+async def _mode(server: HdcServer, channel: Channel, device: HarmonyDevice, rest: str) -> None:
     if device.kind.emulator:
         await channel.fail("[E001300]Not support tmode for Emulator")
     elif rest.startswith("usb"):
         await channel.fail("[E001000]For USB debugging, please set it on the device's Settings UI")
-    elif rest != "port close":
-        await channel.tell("Set device run mode successful.")
+    elif device.kind.connection == "USB":
+        if rest != "port close":
+            await channel.tell("Set device run mode successful.")
+        await server.drop(device)
+        number = rest.removeprefix("port").strip()
+        server.tasks.start_soon(device.listen, int(number) if number.isdigit() else 0)

@@ -32,10 +32,19 @@ DEAD = "Bind tartget session is dead"
 ESTABLISHING = (
     "[E000004]:The communication channel is being established.\r\nPlease wait for several seconds and try again."
 )
-UNAUTHORIZED = (
-    "[E000002]:The device unauthorized.\r\nThis server's public key is not set.\r\n"
-    "Please check for a confirmation dialog on your device.\r\nOtherwise try 'hdc kill' if that seems wrong."
-)
+REFUSALS = {
+    "asks": (
+        "[E000002]:The device unauthorized.\r\nThis server's public key is not set.\r\n"
+        "Please check for a confirmation dialog on your device.\r\nOtherwise try 'hdc kill' if that seems wrong."
+    ),
+    "denied": (
+        "[E000003]:The device unauthorized.\r\nThe user denied the access for the device.\r\n"
+        "Please execute 'hdc kill' and redo your command,\r\nthen check for a confirmation dialog on your device."
+    ),
+    "keys": "[E000010]:Auth failed, cannt login the device.",
+    "old": "[E000001]:The sdk hdc.exe version is too low, please upgrade to the latest version.",
+}
+"""What is said of a device that lets nobody in: it asks a person, who said no; keys or versions do not match."""
 
 
 class ServerFaults(FaultList):
@@ -57,9 +66,10 @@ class HdcServer:
         tasks: Where its work runs.
 
     Attributes:
-        devices: Everything it may know, by key.
+        devices: Everything it may know, by key; what is attached in two ways has two.
         lost: Keys it was asked to connect to, and could not.
         version: Whether its greeting holds its version, as some builds' do.
+        number: That version.
         port: Where it listens; 0 = it does not.
         journal: What it was asked.
     """
@@ -68,12 +78,13 @@ class HdcServer:
         self.tasks = tasks
         self.devices: dict[str, HarmonyDevice] = {}
         self.lost: set[str] = set()
-        self.version = False
+        self.version, self.number = False, wire.VERSION
         self.port = 0
         self.journal, self.faults = Journal(), ServerFaults()
         self.forwards = Forwards(tasks)
         self._numbers = itertools.count(0x01234567)
         self._listening: anyio.CancelScope | None = None
+        self._closed = anyio.Event()
 
     async def start(self, port: int = 0) -> int:
         """Begins to listen; returns the port.
@@ -88,7 +99,8 @@ class HdcServer:
             return self.port
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
         self.port = listener.extra(SocketAttribute.local_port)
-        self._listening = anyio.CancelScope()
+        self._listening, self._closed = anyio.CancelScope(), anyio.Event()
+        closed = self._closed
 
         async def serve(scope: anyio.CancelScope) -> None:
             with scope:
@@ -97,6 +109,7 @@ class HdcServer:
                 finally:
                     with anyio.CancelScope(shield=True):
                         await listener.aclose()
+                    closed.set()
 
         self.tasks.start_soon(serve, self._listening)
         return self.port
@@ -106,12 +119,20 @@ class HdcServer:
         if self._listening is not None:
             self._listening.cancel()
             self._listening = None
-        self.forwards.clear()
+            await self._closed.wait()
+        await self.forwards.clear()
 
     @property
     def up(self) -> bool:
         """Whether it listens."""
         return self._listening is not None
+
+    async def drop(self, device: HarmonyDevice) -> None:
+        """Sessions with a device end: its forwards go, and it is not attached over the network any more."""
+        for key in [key for key, one in self.devices.items() if one is device]:
+            await self.forwards.drop(key)
+            if key != device.key:
+                del self.devices[key]
 
     # --- inside ---
 
@@ -132,7 +153,7 @@ class HdcServer:
         if self.faults.active("wrong"):
             await channel.stream.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
             return
-        await channel.send(wire.greeting(channel.number, version=self.version))
+        await channel.send(wire.greeting(channel.number, version=self.number if self.version else ""))
         answer = await channel.receive()
         key = wire.key_of(answer)
         if key is None:
@@ -145,7 +166,7 @@ class HdcServer:
                 self.journal.add("refused", key=key, why=refused)
                 await channel.fail(refused)
                 return
-        if device is not None:
+        if device is not None and key == ANY:
             channel.key = device.key
         while True:
             line = (await channel.receive()).split(b"\0")[0].decode("utf-8", "surrogateescape")
@@ -167,7 +188,7 @@ class HdcServer:
         elif device is None or line.startswith(("fport rm", "start")):
             await local.serve(self, channel, line)
         elif device.unauthorized:
-            await channel.fail(UNAUTHORIZED)
+            await channel.fail(REFUSALS[device.refusal])
         else:
             await remote.serve(self, channel, device, line)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .device import HarmonyDevice
 
 STAGE = "/data/local/tmp"
+UNSAFE = ";|&$`<>\\!\n"
+"""What no name of a bundle may hold, because a shell would read it."""
 WRITABLE = (STAGE, "/storage/media/100/local/files")
 """Where the shell's user may write."""
 
@@ -311,10 +313,14 @@ async def _install_theirs(channel: Channel, device: HarmonyDevice, text: str) ->
 
 
 async def uninstall(channel: Channel, device: HarmonyDevice, rest: str) -> None:
-    """`uninstall [options] BUNDLE`."""
+    """`uninstall [options] BUNDLE`; who names the option `-n` has it as it is."""
     words = words_of(rest)
     options = [word for word in words if word.startswith("-")]
-    said = await _bm(device, ["uninstall", *options, "-n", *(word for word in words if not word.startswith("-"))])
+    names = [word for word in words if not word.startswith("-")]
+    if "-n" not in options:
+        options.append("-n")
+    injected = any(letter in UNSAFE for letter in rest)
+    said = "Incorrect package name or option" if injected else await _bm(device, ["uninstall", *options, *names])
     queue = ", queuesize:0," if device.kind.old else ""
     await channel.inform(f"App uninstall path:{queue} msg:{said}")
     await channel.tell("AppMod finish")

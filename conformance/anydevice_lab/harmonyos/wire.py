@@ -28,11 +28,11 @@ PIECE = 49_152
 """Bytes of data in one frame."""
 
 
-def greeting(number: int, *, version: bool = False) -> bytes:
+def greeting(number: int, *, version: str = "") -> bytes:
     """What the server says first: its banner and the number of the channel (and its version, on some builds)."""
     banner = BANNER + bytes(3) + b"H"
     union = LENGTH.pack(number) + bytes(KEY_ROOM - LENGTH.size)
-    return banner + union + (VERSION.encode().ljust(VERSION_ROOM, b"\0") if version else b"")
+    return banner + union + (version.encode().ljust(VERSION_ROOM, b"\0") if version else b"")
 
 
 def frame(payload: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..programs import Program
-from . import abilities, bundles, hidumper, hilog, looking, media, system, uinput, uitest
+from . import abilities, bundles, hidumper, hilog, looking, media, system, tokens, uinput, uitest
 
 PROGRAMS: dict[str, Program] = {
     **system.PROGRAMS,
@@ -13,6 +13,7 @@ PROGRAMS: dict[str, Program] = {
     **hilog.PROGRAMS,
     **looking.PROGRAMS,
     **media.PROGRAMS,
+    **tokens.PROGRAMS,
     **uinput.PROGRAMS,
     **uitest.PROGRAMS,
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from anydevice_schemas.practice import APP_ID
 
 from ...handset.apps import HandsetPractice, list_screen
-from ..framework.apps import App
+from ..framework.apps import ASKED, App, Permission
 from ..hap import BadHap, Hap, read_hap
 from ..programs import Invocation, Program
 
@@ -129,6 +129,7 @@ def _put(call: Invocation, hap: Hap) -> None:
         version=hap.version, schemes=hap.schemes or (("practice",) if hap.bundle == APP_ID else ()), debug=True,
     )  # fmt: skip
     if isinstance(screen, HandsetPractice):
+        app.permissions |= {name: Permission() for name in ASKED}
         screen.logged = lambda text: machine.log.add("I", f"{APP_ID}/practice", text, pid=app.pid)
     machine.apps[hap.bundle] = app
     machine.bring(machine.tasks[-1])

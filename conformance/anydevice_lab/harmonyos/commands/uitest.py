@@ -13,7 +13,7 @@ from math import hypot
 import anyio
 
 from ..framework import keys, touch
-from ..framework.arkui import Node
+from ..framework.arkui import Asked, Node
 from ..programs import Invocation, Program
 from .looking import save_picture
 
@@ -28,7 +28,7 @@ VELOCITY = "The swipe velocity out of range, the default value will be used. \n"
 USAGE = """\
 USAGE :
 help                                                                print uiInput usage
-dircFling <direction> [velocity] [stepLength] [displayId]           direction ranges from 0,1,2,3 (left, right, up, down)
+dircFling <direction> [velocity] [stepLength] [displayId]           0,1,2,3 (left, right, up, down)
 click/doubleClick/longClick <x> <y> [displayId]                     click on the target coordinates
 swipe/drag <from_x> <from_y> <to_x> <to_y> [velocity] [displayId]   velocity ranges from 200 to 40000, default 600
 fling <from_x> <from_y> <to_x> <to_y> [velocity] [stepLength] [displayId]
@@ -53,6 +53,8 @@ PASTED_FROM = 200
 LONG, DRAG_HOLD, BEFORE_TEXT = 1.5, 1.5, 0.5
 """Seconds: of a long click, of the hold at the start of a drag, and between the tap and the text of `inputText`."""
 FROZEN = 5.0
+WITH_UNIQUE = 24
+"""Level from which on nodes can be told with `uniqueId`."""
 
 
 async def uitest(call: Invocation) -> int:
@@ -255,41 +257,44 @@ async def _dump(call: Invocation, rest: list[str]) -> int:
     device.journal.add("dump", path=path, args=rest)
     if slow := device.faults.active("dump_slow"):
         await anyio.sleep(slow.seconds)
-    if "-i" in rest and "-a" in rest:
-        await call.out("The -a and -i options cannot be used together.\n")
+    problem = _mistake(call, rest)
+    if problem:
+        await call.out(problem)
+        return 1
+    try:
+        call.path(path).write_text("", "utf-8")
+    except OSError as error:
+        await call.out(f"DumpLayout failed:Error path:{path}{error.strerror}\n")
         return 1
     frozen = machine.practice.frozen_for
     if frozen and not machine.locked:
         await anyio.sleep(min(frozen, FROZEN))
-    if device.faults.active("dump_fails") is not None or machine.practice.frozen_for:
+    if device.faults.active("dump_fails") or machine.practice.frozen_for or _option(rest, "-d", "0") != "0":
         await call.out("DumpLayout failed:Get window nodes failed\n")
         return 1
     stale = device.faults.active("stale")
-    tree: Node = stale.data if stale is not None else machine.layout(raw="-i" in rest, fonts="-a" in rest)
-    tree = _chosen(tree, _option(rest, "-b"), _option(rest, "-w"), _option(rest, "-e"))
-    text = tree.text()
+    raw = "-i" in rest
+    asked = Asked(
+        raw, "-a" in rest, _option(rest, "-m", "true") == "true", "-e" in rest, _option(rest, "-b"), _option(rest, "-w")
+    )
+    tree: Node = stale.data if stale is not None else machine.layout(asked)
+    text = tree.text(raw=raw)
     if device.faults.active("dump_cut") is not None:
         text = text[: len(text) // 2]
-    try:
-        call.path(path).write_text(text, "utf-8")
-    except OSError:
-        await call.out(f"DumpLayout failed:Error path:{path}No such file or directory\n")
-        return 1
+    call.path(path).write_text(text, "utf-8")
     await call.out(f"DumpLayout saved to:{path}\n")
     return 0
 
 
-def _chosen(tree: Node, bundle: str, window: str, unique: str) -> Node:
-    """The layout with only the windows that are asked for."""
-    if unique:
-        found = [node for node in tree.walk() if node.attributes.get("uniqueId") == unique]
-        return found[0] if found else Node(tree.attributes)
-    roots = [
-        root
-        for root in tree.children
-        if bundle in ("", root.attributes.get("bundleName")) and window in ("", root.attributes["hostWindowId"])
-    ]
-    return Node(tree.attributes, roots)
+def _mistake(call: Invocation, rest: list[str]) -> str:
+    """What is wrong with the options of dumpLayout; empty = nothing."""
+    if "-i" in rest and "-a" in rest:
+        return "The -a and -i options cannot be used together.\n"
+    if _option(rest, "-m", "true") not in ("true", "false"):
+        return f"Invalid params\n{HELP}"
+    if "-e" in rest and (call.device.kind.api < WITH_UNIQUE or _option(rest, "-e") != "uniqueId"):
+        return "Invalid attribute name, currently supported names are 'uniqueId'.\n"
+    return ""
 
 
 async def _picture(call: Invocation, rest: list[str]) -> int:
@@ -302,12 +307,9 @@ async def _picture(call: Invocation, rest: list[str]) -> int:
 
 
 async def _daemon(call: Invocation, rest: list[str]) -> int:
-    """The daemon of an agent: there is none to load, so it is not started."""
-    if call.device.machine.params["persist.ace.testmode.enabled"] != "1" or not rest:
-        await call.out("Test mode is not enabled\n")
-        return 1
-    await call.out("No agent is installed\n")
-    return 1
+    """The daemon of an agent goes on by itself and says nothing; there is no agent to load here, so it ends at once."""
+    call.device.machine.log.add("E", "uitest", "Failed to load agent.so: no such file", domain="C03120")
+    return 0 if rest else 1
 
 
 PROGRAMS: dict[str, Program] = {"uitest": uitest}

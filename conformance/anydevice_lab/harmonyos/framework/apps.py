@@ -22,6 +22,22 @@ CHOOSER = "com.ohos.amsdialog"
 ENTRY = "EntryAbility"
 
 
+ASKED = ("ohos.permission.CAMERA", "ohos.permission.MICROPHONE", "ohos.permission.APPROXIMATELY_LOCATION")
+"""What the practice app asks a person for."""
+
+
+@dataclass
+class Permission:
+    """One that an app has asked for: whether it has it, and who said so (0 nobody, 2 a person, 4 the system)."""
+
+    granted: bool = False
+    flag: int = 0
+
+
+def _asked() -> dict[str, Permission]:
+    return {"ohos.permission.INTERNET": Permission(True, 4)}
+
+
 @dataclass(eq=False)
 class App(apps.App):
     """A bundle that is installed.
@@ -33,6 +49,7 @@ class App(apps.App):
         schemes: Schemes of addresses it opens.
         code, version: Version code and name.
         debug: Whether it may be debugged.
+        permissions: What it has asked for.
         ended: When its processes died unasked, latest first: file name and text of what is kept of that.
     """
 
@@ -44,12 +61,18 @@ class App(apps.App):
     version: str = "1.0.0"
     debug: bool = False
     page: str = "pages/Index"
+    permissions: dict[str, Permission] = field(default_factory=_asked)
     ended: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def uid(self) -> int:
         """User id of its processes."""
         return 20_020_000 + sum(map(ord, self.id)) % 900
+
+    @property
+    def token(self) -> int:
+        """Number of its access token."""
+        return 537_600_000 + self.uid % 100_000
 
     def described(self) -> str:
         """What `bm dump -n` tells of it: its id in a line, then JSON."""
@@ -79,7 +102,7 @@ class App(apps.App):
             "appIdentifier": str(5_765_880_000_000_000_000 + self.uid),
             "appIndex": 0,
             "applicationInfo": {
-                "accessTokenId": 0,
+                "accessTokenId": self.token,
                 "appPrivilegeLevel": "system_basic" if self.system else "normal",
                 "bundleName": self.id,
                 "bundleType": 0,
@@ -116,7 +139,7 @@ class App(apps.App):
             ],
             "mainEntry": self.module,
             "name": self.id,
-            "reqPermissions": ["ohos.permission.INTERNET"],
+            "reqPermissions": list(self.permissions),
             "uid": self.uid,
             "vendor": "example",
             "versionCode": self.code,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from anydevice_schemas import EDITABLE, INTERACTIVE
 from ...handset.apps import HandsetPractice
 from ...handset.geometry import Box
 from ...handset.picture import pixels
+from .apps import SCENEBOARD
 
 if TYPE_CHECKING:
     from .machine import Machine, Window
@@ -44,16 +45,20 @@ EMPTY = (
     "origBounds", "scrollable", "selected", "text", "type", "zIndex",
 )  # fmt: skip
 """Attributes of the topmost node, which are all empty save for the place of the display."""
+NEW = ("clip", "displayId", "originalText")
+"""Attributes that newer builds have besides."""
+NOWHERE = Box(0, 0, 0, 0)
 NEWER = 20
 """Level from which on nodes have more attributes."""
 
 
 @dataclass(eq=False)
 class Node:
-    """One node: attributes, and what is inside."""
+    """One node: attributes, what is inside, and attributes of fonts where those were asked for."""
 
     attributes: dict[str, str]
     children: list[Node] = field(default_factory=list)
+    extra: dict[str, str] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
         """It and everything below, in order."""
@@ -63,11 +68,46 @@ class Node:
 
     def data(self) -> dict[str, Any]:
         """It as the layout file has it."""
-        return {"attributes": self.attributes, "children": [child.data() for child in self.children]}
+        told = {"attributes": self.attributes, "children": [child.data() for child in self.children]}
+        return told | {"extraAttrs": self.extra} if self.extra else told
 
-    def text(self) -> str:
-        """The layout file."""
-        return json.dumps(self.data(), ensure_ascii=False, separators=(",", ":"))
+    def text(self, *, raw: bool = False) -> str:
+        """The layout file; a raw one is a list of windows."""
+        data = self.data()
+        return json.dumps(data["children"] if raw else data, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `dumpLayout` is asked for.
+
+    Attributes:
+        raw: Windows as they are: nothing is cut and nothing left out (`-i`).
+        fonts: With attributes of fonts (`-a`).
+        merged: What other windows cover is cut away (not with `-m false`).
+        unique: With `uniqueId` (`-e uniqueId`).
+        bundle, window: Only windows of this bundle, or of this number (`-b`, `-w`).
+    """
+
+    raw: bool = False
+    fonts: bool = False
+    merged: bool = True
+    unique: bool = False
+    bundle: str = ""
+    window: str = ""
+
+
+def left_over(box: Box, over: Sequence[Box]) -> Box:
+    """The largest rectangle of a box that nothing lies over; `NOWHERE` where everything is covered."""
+    hit = next((one for one in over if one.clip(box) is not None), None)
+    if hit is None:
+        return box
+    parts = (
+        Box(box.left, box.top, box.right, hit.top), Box(box.left, hit.bottom, box.right, box.bottom),
+        Box(box.left, box.top, hit.left, box.bottom), Box(hit.right, box.top, box.right, box.bottom),
+    )  # fmt: skip
+    found = [left_over(part, over) for part in parts if part.width > 0 and part.height > 0]
+    return max(found, key=lambda one: one.width * one.height, default=NOWHERE)
 
 
 def _flag(value: bool) -> str:
@@ -75,22 +115,35 @@ def _flag(value: bool) -> str:
 
 
 class _Maker:
-    """Makes the nodes of one window."""
+    """Makes the nodes of one window. `over` is what lies over it."""
 
-    def __init__(self, machine: Machine, window: Window, frame: Box, *, raw: bool, fonts: bool) -> None:
-        self.machine, self.window, self.frame, self.raw, self.fonts = machine, window, frame, raw, fonts
+    def __init__(self, machine: Machine, window: Window, frame: Box, over: Sequence[Box], asked: Asked) -> None:
+        self.machine, self.window, self.frame, self.over, self.asked = machine, window, frame, over, asked
 
-    def node(self, kind: str, box: Box, what: str, **given: Any) -> Node:
+    def seen(self, box: Box, inside: Box | None = None) -> Box:
+        """What is to be seen of a box: inside of its window and of what cuts it, where no other window lies over."""
+        if self.asked.raw:
+            return box
+        frame = self.frame if inside is None else self.frame.clip(inside) or NOWHERE
+        cut = box.clip(frame)
+        if cut is None:
+            return NOWHERE
+        if self.machine.kind.old:  # there what is left of it, or above, is told as it is
+            cut = Box(box.left, box.top, cut.right, cut.bottom)
+        return left_over(cut, self.over) if self.asked.merged else cut
+
+    def node(self, kind: str, box: Box, what: str, *, inside: Box | None = None, **given: Any) -> Node:
         """A node of a component.
 
         Args:
-            box: Where it is; what is right of or below the window is cut off, what is above or left of it is not.
+            box: Where it is.
             what: Tells it from all others of the window, as long as it is there.
+            inside: What cuts it, besides its window.
             given: Attributes; truths are written as texts.
         """
-        window, frame = self.window, self.frame
+        window = self.window
         number = str(self.machine.number(f"{window.id}/{what}"))
-        cut = Box(box.left, box.top, min(box.right, frame.right), min(box.bottom, frame.bottom))
+        cut = self.seen(box, inside)
         values = {
             name.rstrip("_"): _flag(value) if isinstance(value, bool) else str(value) for name, value in given.items()
         }
@@ -124,38 +177,40 @@ class _Maker:
             "zIndex": "0",
         }
         if self.machine.kind.api >= NEWER:
-            attributes["originalText"] = values.get("text", "")
-            attributes["boundsCenter"] = f"[{(cut.left + cut.right) // 2},{(cut.top + cut.bottom) // 2}]"
-            attributes["displayId"], attributes["clip"] = "0", "false"
-            attributes["uniqueId"] = f"{window.id}_{number}"
-        if self.fonts and kind in ("Text", "Button", "TextInput", "TextArea"):
-            attributes |= {"fontSize": "16.00fp", "fontColor": "#FF000000", "fontFamily": "HarmonyOS Sans"}
+            attributes |= {"originalText": values.get("text", ""), "displayId": "0", "clip": "false"}
+        if self.asked.unique:
+            attributes["uniqueId"] = number
         attributes |= values
         attributes["key"] = attributes["id"]
-        return Node(attributes)
+        fonts = self.asked.fonts and kind in ("Text", "Button", "TextInput", "TextArea")
+        return Node(attributes, extra={"FontSize": "16.00fp", "FontColor": "#FF000000"} if fonts else {})
 
     def fill(self, holder: Node, screen: FakeScreen, box: Box) -> None:
-        """The elements of a screen become nodes below a holder."""
+        """The elements of a screen become nodes below a holder, which cuts them."""
         made: dict[FakeElement, Node] = {}
         bar: Node | None = None
-        for element in screen.elements:
+        for number, element in enumerate(screen.elements):
             place = pixels(screen.place(element), box, self.window.scale)
-            unseen = "hidden" in element.states or place.clip(self.frame) is None
-            if unseen and not self.raw:
+            unseen = "hidden" in element.states or self.seen(place, box) == NOWHERE
+            if unseen and not self.asked.raw:
                 continue
             outer = made.get(element.parent) if element.parent is not None else None
             above = outer or holder
             if element.role == "tab":
                 if bar is None:
-                    bar = self.node("TabBar", place, "tabs")
+                    bar = self.node("TabBar", place, "tabs", inside=box)
                     above.children.append(bar)
                 above = bar
-            node = self.element(screen, element, place, unseen=unseen)
+            # What the system shows is made anew at each look here, and on a device is the same component all along.
+            what = f"{number}/{element.identifier}" if self.window.app == SCENEBOARD or self.window.keyboard else ""
+            node = self.element(screen, element, place, box, what or element.key, unseen="hidden" in element.states)
             made[element] = node if element.role != "heading" else node.children[0]
             above.children.append(node)
 
-    def element(self, screen: FakeScreen, element: FakeElement, box: Box, *, unseen: bool) -> Node:
-        """The node of one element."""
+    def element(
+        self, screen: FakeScreen, element: FakeElement, box: Box, inside: Box, what: str, *, unseen: bool
+    ) -> Node:
+        """The node of one element, which its holder cuts; `what` tells it from all others."""
         role, states, value = element.role, element.states, element.value or ""
         editable = role in EDITABLE and "readonly" not in states
         practice = screen if isinstance(screen, HandsetPractice) else None
@@ -163,7 +218,7 @@ class _Maker:
         shown = "*" * len(value) if element.secure else value
         acts = (role in INTERACTIVE and (editable or role not in EDITABLE)) or element.on_press is not None
         node = self.node(
-            kind, box, element.key,
+            kind, box, what, inside=inside,
             id=element.identifier,
             enabled="disabled" not in states,
             visible=not unseen,
@@ -181,32 +236,39 @@ class _Maker:
         elif role in VALUED and not (role == "status" and element.value is None):
             told["description"], told["text"] = element.name, shown
         elif role in ("listitem", "option", "tab"):
-            label = self.node("Text", box, f"{element.key}/label", text=element.name)
+            label = self.node("Text", box, f"{what}/label", inside=inside, text=element.name)
             node.children.append(label)
         else:
             told["text"] = element.name
         if role == "spinbutton":
             inner = self.node(
-                "TextInput", box, f"{element.key}/value", text=value, clickable=True, focused=element is screen.focus
-            )
+                "TextInput", box, f"{what}/value", inside=inside, text=value, clickable=True,
+                focused=element is screen.focus,
+            )  # fmt: skip
             node.children.append(inner)
         if role == "heading":
-            return Node(self.node("TitleBar", box, f"{element.key}/bar").attributes, [node])
+            return Node(self.node("TitleBar", box, f"{what}/bar", inside=inside).attributes, [node])
         return node
 
 
-def window_node(machine: Machine, window: Window, *, raw: bool = False, fonts: bool = False) -> Node:
-    """The nodes of a window, with what lies over its app inside of it."""
-    geometry = machine.geometry
+def frame_of(machine: Machine, window: Window) -> Box:
+    """The whole of a window: an app's is the display, whatever of that its content may use."""
     app = not (window.bar or window.keyboard) and window.type in (1, 2001, 2115)
-    frame = geometry.app if app else window.box
-    maker = _Maker(machine, window, frame, raw=raw, fonts=fonts)
-    system = window.app == "com.ohos.sceneboard"
+    return machine.geometry.whole if app else window.box
+
+
+def window_node(machine: Machine, window: Window, over: Sequence[Box], asked: Asked) -> Node:
+    """The nodes of a window that others lie over, with what lies over its app inside of it."""
+    geometry = machine.geometry
+    frame = frame_of(machine, window)
+    app = frame is not window.box
+    maker = _Maker(machine, window, frame, over, asked)
+    system = window.app == SCENEBOARD
     root = maker.node(
         "WindowScene" if system else "root", frame, "root", bundleName=window.app, abilityName=window.ability,
         pagePath=window.page, focused=window.focused, hitTestBehavior="", id=f"session{window.id}" if system else "",
     )  # fmt: skip
-    holder_box = Box(frame.left, frame.top, frame.right, geometry.content(keyboard=False).bottom) if app else frame
+    holder_box = geometry.content(keyboard=False) if app else frame
     column = maker.node("Column", holder_box, "column")
     root.children.append(column)
     screen = window.screen
@@ -215,13 +277,13 @@ def window_node(machine: Machine, window: Window, *, raw: bool = False, fonts: b
     holder = maker.node("List" if rows else "Scroll", window.box, "holder", scrollable=scrolls)
     column.children.append(holder)
     maker.fill(holder, screen, window.box)
-    over = window.popup
-    if over is not None:
-        alert = any(element.role == "textbox" for element in over.screen.elements)
-        menu = any(element.role == "option" for element in over.screen.elements)
+    popup = window.popup
+    if popup is not None:
+        alert = any(element.role == "textbox" for element in popup.screen.elements)
+        menu = any(element.role == "option" for element in popup.screen.elements)
         kind = "Menu" if menu else "Dialog" if alert else "AlertDialog"
-        inner = maker.node(kind, over.box, f"over/{id(over.screen)}", zIndex="1")
-        maker.fill(inner, over.screen, over.box)
+        inner = maker.node(kind, popup.box, f"over/{id(popup.screen)}", zIndex="1")
+        maker.fill(inner, popup.screen, popup.box)
         for node in inner.walk():
             node.attributes["id"] = node.attributes["key"] = ""  # what the toolkit draws by itself has none
         root.children.append(inner)
@@ -235,8 +297,22 @@ def _number(node: Node, path: str) -> None:
         _number(child, f"{path},{place}")
 
 
-def display_node(machine: Machine, roots: list[Node]) -> Node:
-    """The topmost node."""
-    attributes = dict.fromkeys(EMPTY, "")
-    attributes["bounds"] = str(machine.geometry.whole)
-    return Node(attributes, roots)
+def display_node(machine: Machine, windows: Sequence[Window], asked: Asked) -> Node:
+    """The topmost node: the display, with windows in it.
+
+    The window that has the focus comes first, then the others from the topmost down; one that others cover is not told.
+    """
+    attributes = dict.fromkeys(EMPTY + (NEW if machine.kind.api >= NEWER else ()), "")
+    over: list[Box] = []
+    roots: list[tuple[bool, Node]] = []
+    right = bottom = 0
+    for window in windows:
+        frame = frame_of(machine, window)
+        hidden = left_over(frame, over) == NOWHERE
+        wanted = asked.bundle in ("", window.app) and asked.window in ("", str(window.id))
+        if wanted and not hidden:
+            roots.append((not window.focused, window_node(machine, window, list(over), asked)))
+            right, bottom = max(right, frame.right), max(bottom, frame.bottom)
+        over.append(frame)
+    attributes["bounds"] = str(Box(0, 0, right, bottom))
+    return Node(attributes, [root for _, root in sorted(roots, key=lambda one: one[0])])

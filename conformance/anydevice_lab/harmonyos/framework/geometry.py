@@ -32,9 +32,3 @@ class Geometry(geometry.Geometry):
         """The strip at the bottom; apps leave it free, and it belongs to their window."""
         width, height = self.size
         return Box(0, height - round(STRIP * self.scale), width, height) if self.bars else None
-
-    @property
-    def app(self) -> Box:
-        """The whole window of an app."""
-        width, height = self.size
-        return Box(0, self.status_bar.bottom if self.status_bar is not None else 0, width, height)

@@ -18,6 +18,7 @@ from ...handset.handset import Handset
 from ...handset.keys import type_text
 from ...handset.popups import Popup
 from .apps import (
+    ASKED,
     BROWSER,
     CALCULATOR,
     CHOOSER,
@@ -27,9 +28,10 @@ from .apps import (
     SCENEBOARD,
     SETTINGS,
     App,
+    Permission,
     is_practice,
 )
-from .arkui import Node, display_node, window_node
+from .arkui import Asked, Node, display_node
 from .geometry import Geometry
 from .logs import Log
 from .params import params
@@ -94,6 +96,7 @@ class Machine(Handset[App]):
         self.begin()
         for app in self._first_apps():
             self.apps[app.id] = app
+        self.apps[APP_ID].permissions |= {name: Permission() for name in ASKED}
         self.home()
 
     def begin(self) -> None:
@@ -297,19 +300,13 @@ class Machine(Handset[App]):
 
     # --- telling ---
 
-    def layout(self, *, raw: bool = False, fonts: bool = False) -> Node:
-        """The whole layout as `uitest` tells it: the display, and windows in it, later ones over earlier ones.
-
-        Args:
-            raw: What cannot be seen is told as well.
-            fonts: With attributes of fonts.
-        """
+    def layout(self, asked: Asked | None = None) -> Node:
+        """The whole layout as `uitest` tells it: the display, and windows in it."""
         found = self.windows()
-        inside = [window for window in found if window not in [other.popup for other in found]]
         unseen = self.device.faults.active("keyboard_unseen") is not None
-        shown = [window for window in reversed(inside) if not (window.keyboard and unseen)]
-        roots = [window_node(self, window, raw=raw, fonts=fonts) for window in shown]
-        return display_node(self, roots)
+        inside = [other.popup for other in found]
+        shown = [window for window in found if window not in inside and not (window.keyboard and unseen)]
+        return display_node(self, shown, asked or Asked())
 
     def state(self) -> dict[str, Any]:
         """What the lab tells of it."""

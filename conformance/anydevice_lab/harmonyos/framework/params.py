@@ -21,7 +21,7 @@ def params(kind: Kind, serial: str) -> dict[str, str]:
         "const.product.cpu.abilist": "x86_64" if kind.emulator else "arm64-v8a",
         "const.ohos.apiversion": str(kind.api),
         "const.ohos.fullname": f"OpenHarmony-{kind.release.split('(')[0]}",
-        "const.debuggable": "0",
+        "const.debuggable": "1" if kind.debuggable else "0",
         "const.security.developermode.state": "true",
         "const.SystemCapability.TELEPHONY": "true" if kind.type == "phone" else "false",
         "ohos.boot.sn": serial,
