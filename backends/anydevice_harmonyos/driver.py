@@ -22,8 +22,10 @@ from .inventory import BACKEND, PLATFORM
 from .keys import HarmonyosKeys
 from .logs import HarmonyosLogs
 from .looking import Looking
+from .network import HarmonyosNetwork
 from .packages import Packages
 from .perf import HarmonyosPerf
+from .pointer import HarmonyosPointer
 from .power import EmulatorPower
 from .presses import ByRemote, ByTouch
 from .reach import Reach
@@ -58,6 +60,7 @@ class HarmonyosDriver(Driver):
         self.screen = HarmonyosScreen(reach, looking, guard, self.apps)
         self.links = HarmonyosLinks(self.apps)
         self.navigation = HarmonyosNavigation(reach, guard)
+        self.pointer = HarmonyosPointer(reach)
         if television:
             self.remote = HarmonyosRemote(reach)
         else:
@@ -67,6 +70,7 @@ class HarmonyosDriver(Driver):
         self.recording = HarmonyosRecording(reach, self.screen, recorder=not television and not emulator)
         self.logs = HarmonyosLogs(reach, packages)
         self.perf = HarmonyosPerf(reach, packages)
+        self.network = HarmonyosNetwork(reach, packages)
         self.shell = HarmonyosShell(reach)
         self.files = HarmonyosFiles(reach)
         self.forwards = HarmonyosForwards(reach)

@@ -40,7 +40,7 @@ class HarmonyosLogs(Logs):
             AppNotFound: The app is not installed, or does not run: its lines cannot be told from others.
             InvalidArgument: A cursor is none of ours.
         """
-        pids = await self._pids(app) if app is not None else None
+        pids = await processes_of(self._reach, self._packages, app) if app is not None else None
         since = _parts(cursor) if cursor is not None else None
         end = _parts(until) if until is not None else None
         rows = _numbered(await self._lines())
@@ -61,23 +61,27 @@ class HarmonyosLogs(Logs):
         # Not `splitlines`: a line may hold what Unicode takes for the end of one, and what follows is still the app's.
         return [line for row in text.split("\n") if (line := parse_line(row.rstrip("\r"))) is not None]
 
-    async def _pids(self, app: str) -> list[int]:
-        pids = await self._reach.pids(app)
-        if not pids:
-            there = await self._packages.bundle(app) is not None
-            raise AppNotFound(
-                "The app does not run, so its lines cannot be told from others."
-                if there
-                else "No such app is installed.",
-                hint="Open it first, or read the whole log without app.",
-                nearest_matches=[],
-                app=app,
-            )
-        return pids
-
     async def _clock(self) -> float:
         text = (await self._reach.run("date", "+%s")).text.strip()
         return float(text) if text.isdigit() else 0.0
+
+
+async def processes_of(reach: Reach, packages: Packages, app: str) -> list[int]:
+    """Processes of an app, by which its lines are known.
+
+    Raises:
+        AppNotFound: It is not installed, or does not run.
+    """
+    pids = await reach.pids(app)
+    if not pids:
+        there = await packages.bundle(app) is not None
+        raise AppNotFound(
+            "The app does not run, so its lines cannot be told from others." if there else "No such app is installed.",
+            hint="Open it first, or read the whole log without app.",
+            nearest_matches=[],
+            app=app,
+        )
+    return pids
 
 
 def _numbered(lines: list[LogLine]) -> list[tuple[LogLine, str]]:

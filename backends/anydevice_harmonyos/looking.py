@@ -68,12 +68,12 @@ def _scene(layout: Layout) -> tuple[str, str]:
 
 
 def front_window(layout: Layout) -> LayoutWindow | None:
-    """The topmost window that is neither a bar nor a keyboard: the largest, and of equals the last."""
+    """The topmost window that is neither a bar nor a keyboard: the largest, and of equals the first."""
     best: LayoutWindow | None = None
     for window in layout.windows:
         if window.keyboard or window.bounds is None:
             continue
-        if best is None or _area(window) >= _area(best):
+        if best is None or _area(window) > _area(best):
             best = window
     return best
 

@@ -38,25 +38,38 @@ class HarmonyosPerf(Perf):
         return {"app": app, "pid": pids[0], "processes": len(pids), **found}
 
     async def cpu(self, app: str | None = None, *, seconds: float = 1.0) -> Mapping[str, Any]:
-        """See `Perf.cpu`.
+        """See `Perf.cpu`: by the kernel's own count, else as long as the device's program takes.
 
         Raises:
             AnydeviceError: As `memory`.
         """
         app, pids = await self._running(app)
-        words = "cat /proc/stat " + " ".join(f"/proc/{pid}/stat" for pid in pids)
-        first = (await self._reach.hdc.shell(words)).text
+        words = "cat " + " ".join(f"/proc/{pid}/stat" for pid in pids)
+        first = measures.ticks((await self._reach.hdc.shell(words)).text)
         began = anyio.current_time()
+        if not first:
+            return await self._told(app, pids)
         await anyio.sleep(seconds)
-        took = round(anyio.current_time() - began, 3)
-        last = (await self._reach.hdc.shell(words)).text
-        (before, whole_before), (after, whole_after) = measures.ticks(first), measures.ticks(last)
-        whole, count = whole_after - whole_before, measures.cores(last)
-        if whole <= 0 or count == 0:
-            raise _silent("/proc/stat", last)
-        used = sum(after[pid] - before[pid] for pid in after if pid in before)
-        percent = round(100 * count * used / whole, 1)
-        return {"app": app, "pid": pids[0], "processes": len(pids), "seconds": took, "cpuPercent": percent}
+        last = measures.ticks((await self._reach.hdc.shell(words)).text)
+        took = anyio.current_time() - began
+        if not set(first) & set(last):
+            raise AppNotRunning("The app ended while it was measured.", app=app)
+        used = sum(last[pid] - first[pid] for pid in last if pid in first)
+        percent = round(100 * used / (measures.TICKS * took), 1)
+        return {"app": app, "pid": pids[0], "processes": len(pids), "seconds": round(took, 3), "cpuPercent": percent}
+
+    async def _told(self, app: str, pids: list[int]) -> Mapping[str, Any]:
+        """As the device's own program measures it, over a time of its own: a build that shows no `/proc` of others."""
+        words = [f"hidumper --cpuusage {pid}" for pid in pids]
+        told = await self._reach.several(*words, deadline=20.0)
+        found = [measures.usage(text, pid) for text, pid in zip(told, pids, strict=False)]
+        known = [one for one in found if one is not None]
+        if not known:
+            raise _silent("hidumper --cpuusage", told[0])
+        percent, seconds = sum(one[0] for one in known), max(one[1] for one in known)
+        return {
+            "app": app, "pid": pids[0], "processes": len(pids), "seconds": seconds, "cpuPercent": round(percent, 1),
+        }  # fmt: skip
 
     async def _running(self, app: str | None) -> tuple[str, list[int]]:
         if app is None:

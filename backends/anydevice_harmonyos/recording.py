@@ -241,16 +241,29 @@ class Film:
             )
         copy = f"{TEMPORARY}/{self._name}"
         try:
-            await self._settled(uri, copy)
-            await self._reach.hdc.receive(copy, str(self._target), deadline=FINISHING)
-            self._movie = await anyio.to_thread.run_sync(inspect, self._target)
-        except (ValueError, OSError) as error:
-            raise UpstreamUnavailable(
-                "The recording is not whole.", upstream="screen recorder", enable_hint="Record again."
-            ) from error
+            self._movie = await self._whole(uri, copy)
         finally:
             with suppress(AnydeviceError):
                 await self._reach.hdc.shell(f"{line('mediatool', 'delete', uri)}; rm -f {quote(copy)}")
+
+    async def _whole(self, uri: str, copy: str) -> Movie:
+        """The film here, once it is whole: one that has a steady size may still wait for its end to be written.
+
+        Raises:
+            UpstreamUnavailable: It does not become whole in time.
+        """
+        until = anyio.current_time() + FINISHING
+        while True:
+            await self._settled(uri, copy)
+            await self._reach.hdc.receive(copy, str(self._target), deadline=FINISHING)
+            try:
+                return await anyio.to_thread.run_sync(inspect, self._target)
+            except (ValueError, OSError) as error:
+                if anyio.current_time() >= until:
+                    raise UpstreamUnavailable(
+                        "The recording is not whole.", upstream="screen recorder", enable_hint="Record again."
+                    ) from error
+            await anyio.sleep(STEP)
 
     async def _settled(self, uri: str, copy: str) -> None:
         """Copies the file out of the gallery until two copies are of one size: the recorder may still be writing it."""

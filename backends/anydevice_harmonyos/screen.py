@@ -40,6 +40,7 @@ class HarmonyosScreen(Screen):
         Raises:
             DialogOpen: A dialog has to be answered first.
             AppCrashed: The app that was opened is gone.
+            StaleRef: The element to start from is gone.
             AnydeviceError: As `Looking.take`.
         """
         layout, view = await self._looking.take()

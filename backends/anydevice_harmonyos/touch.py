@@ -20,6 +20,8 @@ SLOWEST, FASTEST = 200, 40_000
 """Pixels a second that uitest takes; anything else it replaces by a speed of its own."""
 LONGEST: Final = 15_000
 """Milliseconds of one movement of uinput."""
+RESTING: Final = 500
+"""Milliseconds that its drag rests, and moves, at least."""
 FINGERS: Final = 3
 """Fingers it moves at once."""
 BETWEEN: Final = 50
@@ -67,20 +69,21 @@ class HarmonyosTouch(Touch):
         Raises:
             AnydeviceError: As `Reach.input`.
         """
-        return await self._stroke("swipe", start, end, seconds)
+        return await self._stroke(start, end, seconds)
 
     async def drag(self, start: Point, end: Point, *, hold: float, seconds: float) -> Acted:
-        """See `Touch.drag`: down, a rest of `hold` seconds, then the way.
+        """See `Touch.drag`: down, a rest of `hold` seconds (half a second at least, where any is wanted), then the way.
 
         Raises:
             AnydeviceError: As `Reach.input`.
         """
+        if hold <= 0:
+            return await self._stroke(start, end, seconds)
         x, y, to_x, to_y = await self._reach.pixels(start, end, whole=True)
-        rest = " ".join(f"-i {part}" for part in _parts(round(hold * 1000)))
-        way = min(max(1, round(seconds * 1000)), LONGEST)
-        line = f"uinput -T -d {x} {y} {rest} -m {x} {y} {to_x} {to_y} {way} -u {to_x} {to_y}"
-        await self._reach.input(line, seconds=hold + seconds)
-        return Acted("touch")
+        rest = min(max(RESTING, round(hold * 1000)), LONGEST - RESTING)
+        way = min(max(RESTING, round(seconds * 1000)), LONGEST - rest)
+        await self._reach.input(f"uinput -T -g {x} {y} {to_x} {to_y} {rest} {rest + way}", seconds=(rest + way) / 1000)
+        return Acted("touch", data={"heldMs": rest, "movedMs": way})
 
     async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> Acted:
         """See `Touch.multi_touch`: two or three fingers, each along a straight line.
@@ -106,12 +109,12 @@ class HarmonyosTouch(Touch):
         await self._reach.input(f"uinput -T -m {' '.join(map(str, numbers))} {way}", seconds=seconds)
         return Acted("touch", data={"straight": True})
 
-    async def _stroke(self, verb: str, start: Point, end: Point, seconds: float) -> Acted:
+    async def _stroke(self, start: Point, end: Point, seconds: float) -> Acted:
         x, y, to_x, to_y = await self._reach.pixels(start, end, whole=True)
         length = hypot(to_x - x, to_y - y)
         speed = round(length / seconds) if seconds > 0 else FASTEST + 1
         if SLOWEST <= speed <= FASTEST:
-            await self._reach.input(f"uitest uiInput {verb} {x} {y} {to_x} {to_y} {speed}", seconds=seconds)
+            await self._reach.input(f"uitest uiInput swipe {x} {y} {to_x} {to_y} {speed}", seconds=seconds)
         else:
             way = min(max(1, round(seconds * 1000)), LONGEST)
             await self._reach.input(f"uinput -T -m {x} {y} {to_x} {to_y} {way}", seconds=seconds)

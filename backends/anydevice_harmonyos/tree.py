@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from anydevice.driver import TreeScope
 from anydevice_schemas import INTERACTIVE, Node, Rect, Tree
+from anydevice_schemas.errors import StaleRef
 
 from .covering import covered
 from .reach import View
@@ -20,6 +22,8 @@ KEPT: Final = INTERACTIVE | {"heading", "dialog", "keyboard", "window", "applica
 BLOCKING: Final = frozenset({"HitTestMode.Block", "HitTestMode.BlockHierarchy", "HitTestMode.BlockDescendants"})
 POPUPS: Final = DIALOGS | {"Menu", "Popup"}
 """Types of what lies over all else of its window, and takes all its input."""
+EVERY: Final = 1_000_000
+"""More than any layout has."""
 _MASKED = re.compile(r"[*•●∙]+")
 _SECRET = re.compile(r"passw(?:or)?d|passphrase|passcode|secret|\bpin\b|密码|口令", re.I)
 _VALUED: Final = frozenset({"combobox", "slider", "spinbutton", "progressbar", "meter", "date"})
@@ -32,9 +36,15 @@ Flags = tuple[str | None, ...]
 
 
 def build(layout: Layout, view: View, scope: TreeScope) -> Tree:
-    """The tree of a layout. Windows come the lowest first, so that what is later in it lies over what is earlier."""
+    """The tree of a layout. Windows come the lowest first, so that what is later in it lies over what is earlier.
+
+    Raises:
+        StaleRef: The element that is to be read alone is not there.
+    """
+    if scope.root is not None:
+        return _below(build(layout, view, replace(scope, root=None, max_nodes=EVERY, max_depth=EVERY)), scope)
     builder = _Builder(view, scope)
-    shown = sorted(layout.windows, key=_rank)
+    shown = sorted(reversed(layout.windows), key=_rank)
     for place, window in enumerate(shown):
         builder.window(window, over=shown[place + 1 :])
     tree = builder.tree
@@ -45,8 +55,37 @@ def build(layout: Layout, view: View, scope: TreeScope) -> Tree:
     return tree
 
 
+def _below(tree: Tree, scope: TreeScope) -> Tree:
+    """The application, and of what is in it only the scope's element and what is inside of that.
+
+    Raises:
+        StaleRef: It is not there.
+    """
+    top = next((at for at, node in enumerate(tree.nodes) if node.key == scope.root), None)
+    if top is None:
+        raise StaleRef("The element is gone.", ref=scope.root or "", reason="gone", nearest_matches=[])
+    if top == 0:
+        return tree
+    placed, depths = {top: 1}, {top: 2}
+    cut = {"text": tree.omitted.get("text", 0), "depth": 0, "nodes": 0}
+    nodes = [tree.nodes[0], replace(tree.nodes[top], parent=0)]
+    for at in range(top + 1, len(tree.nodes)):
+        up = tree.nodes[at].parent
+        if up not in depths:
+            continue
+        depths[at] = depths[up] + 1
+        if depths[at] > scope.max_depth or len(nodes) >= scope.max_nodes or up not in placed:
+            cut["depth" if depths[at] > scope.max_depth else "nodes"] += 1
+            continue
+        placed[at] = len(nodes)
+        nodes.append(replace(tree.nodes[at], parent=placed[up]))
+    omitted = {word: count for word, count in cut.items() if count}
+    quality = "truncated" if cut["depth"] or cut["nodes"] else tree.quality
+    return replace(tree, nodes=nodes, omitted=omitted, quality=quality)
+
+
 def _rank(window: LayoutWindow) -> int:
-    """Apps under the system's questions, these under keyboards; of one kind the order of the layout stays."""
+    """Apps under the system's questions, these under keyboards; of one kind the order of the layout counts."""
     if window.keyboard:
         return 2
     return 1 if "dialog" in window.bundle.casefold() else 0

@@ -89,12 +89,9 @@ class HarmonyosNavigation(Navigation):
         view = await self._reach.view(fresh=True)
         start = (view.width // 2, view.height - 10)
         end = (round(view.width * 0.6), round(view.height * 0.75))
-        rest = min(RESTING, LONGEST)
-        line = (
-            f"uinput -T -d {start[0]} {start[1]} -m {start[0]} {start[1]} {end[0]} {end[1]} {MOVING} -i {rest} "
-            f"-u {end[0]} {end[1]}"
-        )
-        await self._reach.input(line, seconds=(MOVING + rest) / 1000)
+        # `-m` makes its own down and up and takes the line to its end: the rest belongs to it (`-k`), not behind it.
+        line = f"uinput -T -m {start[0]} {start[1]} {end[0]} {end[1]} -k {RESTING} {MOVING}"
+        await self._reach.input(line, seconds=(MOVING + RESTING) / 1000)
         with anyio.move_on_after(ARRIVAL):
             while (await self._reach.windows()).shows(windows.RECENTS) is None:  # noqa: ASYNC110 - as home
                 await anyio.sleep(STEP)

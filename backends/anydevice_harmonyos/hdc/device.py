@@ -158,14 +158,13 @@ class HdcDevice:
         Raises:
             AnydeviceError: As `shell`.
         """
-        text = await self._raw(f'fport rm "{first} {second}"')
-        if text.lstrip().startswith("Remove forward ruler success"):
-            return True
-        if "ruler is not exist" in text:
-            return False
-        found = refusal(text)
-        if found is not None:
-            raise error_of(found)
+        for rule in (f"{first} {second}", f'"{first} {second}"'):  # builds differ in whether they take the quotes off
+            text = await self._raw(f"fport rm {rule}")
+            if text.lstrip().startswith("Remove forward ruler success"):
+                return True
+            found = refusal(text)
+            if found is not None and "ruler is not exist" not in found.said:
+                raise error_of(found)
         return False
 
     async def forwards(self) -> list[tuple[str, str, bool]]:

@@ -53,9 +53,9 @@ class HdcServer:
         given_host, _, given_port = default.rpartition(":")
         host = given_host if _HOST.fullmatch(given_host) else HOST
         named = variables.get("OHOS_HDC_SERVER_PORT", "")
-        port = named or given_port
-        # A port of the environment is one of this host: hdc itself takes it so.
-        return cls(HOST if named.isdigit() else host, int(port) if port.isdigit() and 0 < int(port) < 65536 else PORT)
+        if _is_port(named):  # a port of the environment is one of this host: hdc itself takes it so
+            return cls(HOST, int(named))
+        return cls(host, int(given_port) if _is_port(given_port) else PORT)
 
     @property
     def address(self) -> str:
@@ -164,3 +164,7 @@ class HdcServer:
                 "No hdc server runs.", upstream="hdc server", enable_hint="Run hdc start.", address=self.address
             )
         return MachineUnreachable("The hdc server does not answer.", machine=self.address, last_seen=None)
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text) < 65536

@@ -1,7 +1,8 @@
 """The layout that `uitest dumpLayout` writes: windows and their elements, or the reason why there is none.
 
 A node is `{"attributes": {…}, "children": […]}` and every value a text. The top node is the display; its children are
-windows, of which a later one lies over an earlier one. Elements carry no app of their own: it is their window's.
+windows: the one that has the focus, then the others from the topmost down. `bounds` is the part of an element that
+nothing lies over; what is wholly covered is left out. Elements carry no app of their own: it is their window's.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class LayoutWindow:
 
 @dataclass(slots=True)
 class Layout:
-    """A layout: the display's bounds, and its windows, the lowest first."""
+    """A layout: the display's bounds, and its windows, the one with the focus first, then the topmost first."""
 
     bounds: Box | None
     windows: list[LayoutWindow]
