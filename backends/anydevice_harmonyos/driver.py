@@ -22,7 +22,6 @@ from .inventory import BACKEND, PLATFORM
 from .keys import HarmonyosKeys
 from .logs import HarmonyosLogs
 from .looking import Looking
-from .network import HarmonyosNetwork
 from .packages import Packages
 from .perf import HarmonyosPerf
 from .pointer import HarmonyosPointer
@@ -70,7 +69,6 @@ class HarmonyosDriver(Driver):
         self.recording = HarmonyosRecording(reach, self.screen, recorder=not television and not emulator)
         self.logs = HarmonyosLogs(reach, packages)
         self.perf = HarmonyosPerf(reach, packages)
-        self.network = HarmonyosNetwork(reach, packages)
         self.shell = HarmonyosShell(reach)
         self.files = HarmonyosFiles(reach)
         self.forwards = HarmonyosForwards(reach)

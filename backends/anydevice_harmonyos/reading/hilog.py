@@ -6,7 +6,6 @@ import re
 from typing import Literal
 
 from anydevice.driver import LogLine
-from anydevice.kit.exchanges import Said
 
 _LINE = re.compile(
     r"(?P<time>\d{9,11}\.\d+)\s+(?P<pid>\d+)\s+(?P<tid>\d+)\s+(?P<level>[DIWEF])\s+(?P<domain>[A-Z][0-9A-Fa-f]{5})/"
@@ -22,11 +21,3 @@ def parse_line(row: str) -> LogLine | None:
     if found is None:
         return None
     return LogLine(found["text"], LEVELS[found["level"]], found["tag"], int(found["pid"]), float(found["time"]))
-
-
-def parse_said(row: str) -> Said | None:
-    """As `parse_line`, with the thread that wrote the line."""
-    found = _LINE.fullmatch(row)
-    if found is None:
-        return None
-    return Said(float(found["time"]), int(found["pid"]), int(found["tid"]), found["text"])

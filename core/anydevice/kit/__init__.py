@@ -8,7 +8,6 @@ images      kind and size of a PNG or JPEG from its bytes (`inspect`)
 movies      kind, size and length of a video file, and whether it is whole (`inspect`)
 video       a video of pictures, for backends that can only take pictures (`Recorder`)
 finding     files of this host by name (`find`, `matcher`)
-exchanges   requests in lines that apps log (`requests`)
 fetching    downloads from public addresses only (`fetch`)
 unpacking   archives somebody else made (`check`, `unpack`)
 """
