@@ -5,11 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export VENV PYTHON
 
-.PHONY: help demo test check bench bench-peers soak conformance schemas docs setup clean
+.PHONY: help demo test judges check bench bench-peers soak conformance schemas docs setup clean
 
 help:
 	@echo "make demo      drive a page in a real browser through MCP and write out/demo/index.html"
 	@echo "make test      run all tests (installs what is missing), files side by side; PYTEST_ARGS, WORKERS=0 for one process"
+	@echo "make judges    only the judges by others: official MCP conformance suite, Inspector, TDQS (fetched into out/judges)"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make conformance BACKEND=web   judge a backend as a vendor would; leaves out/conformance/index.html"
 	@echo "                 BACKEND=android CONFORMANCE_ARGS=--lab: on simulated devices behind the real adb server"
@@ -29,6 +30,9 @@ demo:
 WORKERS ?= 3
 test: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+judges: setup
+	@$(BIN)/python -m pytest -rs tests/mcp/test_judges.py $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff check .

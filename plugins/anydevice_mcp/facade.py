@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 import structlog
+from pluggy import PluginValidationError
 
 from anydevice_schemas.errors import InvalidArgument
 
@@ -111,8 +112,12 @@ def brought_features(router: Router) -> list[Feature]:
     manager = router.plugins
     if manager is None:
         return []
-    if not hasattr(manager.hook, "anydevice_mcp_features"):
-        manager.add_hookspecs(McpHooks)
+    known = getattr(manager.hook, "anydevice_mcp_features", None)  # there once a plugin implements it, without a spec
+    if known is None or not known.has_spec():
+        try:
+            manager.add_hookspecs(McpHooks)
+        except PluginValidationError as error:  # one plugin's fault; it is met again below, where it is called
+            log.warning("mcp_features_not_ours", reason=str(error))
     found: list[Feature] = []
     for name, plugin in manager.list_name_plugin():
         others = [other for other in manager.get_plugins() if other is not plugin]

@@ -2,7 +2,8 @@
 
 Commands are the ordinary way to add something: each is a tool, a CLI command and a method of the client at once. A
 feature is for what only the protocol has: embedded resources, audio, prompts, resources, rounds of questions. A plugin
-implements `anydevice_mcp_features` with `anydevice.hooks.hookimpl`; the facade's own resources and prompts are features
+implements `anydevice_mcp_features` with `anydevice.hooks.hookimpl(optionalhook=True)`: optional, because this facade
+need not be there, and the plugin's commands are to work without it. The facade's own resources and prompts are features
 like any other.
 
 Importing this module imports nothing of the SDK, so a plugin stays light; handlers get and return its types.

@@ -68,6 +68,7 @@ async def test_the_device_list_and_the_guides_are_resources(router: Router) -> N
         assert [each["uriTemplate"] for each in templates] == [
             "anydevice://artefacts/{name}",
             "anydevice://guides/{name}",
+            "anydevice://results/{id}",
         ]
 
 
@@ -207,6 +208,23 @@ async def test_a_sick_feature_costs_nobody_else_anything(plugged: Router) -> Non
         unknown = await client.ask("tools/call", {"name": "brought-tol"})
         assert unknown["error"]["code"] == -32602
         assert text_of(await client.call("test-show", data={"a": 1}))
+
+
+class Odd:
+    """A plugin whose hook takes what nobody gives."""
+
+    @hookimpl(optionalhook=True)
+    def anydevice_mcp_features(self, household: Any) -> Sequence[Feature]:
+        raise AssertionError(household)
+
+
+async def test_a_hook_that_is_not_ours_costs_its_own_plugin_alone(plugged: Router) -> None:
+    assert plugged.plugins is not None
+    plugged.plugins.register(Odd(), "odd")
+    async with connected(plugged) as stream:
+        client = await opened(Bare(stream), MODERN)
+        tools = {tool["name"] for tool in (await client.ask("tools/list"))["result"]["tools"]}
+        assert {"press", "brought-tool"} <= tools
 
 
 async def test_news_that_nobody_hears_stops_nothing(router: Router) -> None:

@@ -176,7 +176,8 @@ class Guard:
         if host not in self._hosts and _without_port(host) not in self._hosts:
             raise Refusal(421, "This server does not answer to that host name")
         origin = headers.get(b"origin", b"").decode("latin-1").casefold().rstrip("/")
-        if origin and origin not in self._origins:
+        same = origin.partition("://")[2] == host  # a page of this very server, by a name that was just accepted
+        if origin and not same and origin not in self._origins:
             raise Refusal(403, "This origin may not ask")
 
     def _known(self, headers: Mapping[bytes, bytes]) -> Token:
