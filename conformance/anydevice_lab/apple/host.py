@@ -145,7 +145,7 @@ class Host:
         device = self.device(serial)
         front = device.machine.front.id
         if device.server is None:
-            device.launch(RUNNER, (), {"USE_PORT": str(port)} if port else {}, fresh=True, tested=True)
+            device.launch(RUNNER, (), {"USE_PORT": str(port)}, fresh=True, tested=True)
             device.machine.bring(front)
         with anyio.fail_after(AGENT_WITHIN):
             while device.server is None:  # noqa: ASYNC110 - nothing tells of it

@@ -56,6 +56,10 @@ class Lab(Face):
         await self.ask("alert", serial=serial, text=text, buttons=list(buttons))
 
     async def agent(self, serial: str, port: int = 0) -> int:
-        """Starts WebDriverAgent on a device, as a person with Xcode does; returns the port on this host."""
+        """Starts WebDriverAgent on a device, as a person with Xcode does; returns the port on this host.
+
+        Args:
+            port: Where it is to serve; 0 = any that is free.
+        """
         made: int = await self.ask("agent", serial=serial, port=port)
         return made

@@ -7,6 +7,7 @@ from typing import Any
 from anydevice_schemas import Rect
 
 from ..device import LabDevice
+from ..model.geometry import PREDICTIVE
 from ..model.nodes import XNode, tree_of
 
 ROLES = {
@@ -16,6 +17,8 @@ ROLES = {
     "Key": "AXButton",
 }  # fmt: skip
 NAMES = {"AXTextField": "TextField", "AXTextArea": "TextArea", "AXCheckBox": "CheckBox"}
+SUGGESTED = ("I", "The", "I’m")
+"""What the bar above the keys suggests before anything is typed: words that apps have as labels too."""
 STATUS_BAR_PID = 77
 """The status bar belongs to another process."""
 
@@ -29,8 +32,7 @@ def tree(device: LabDevice) -> list[dict[str, Any]]:
     for node in root.children:
         for child in node.walk():
             if child.type == "Keyboard":
-                board = _node(child, pid, kind="GenericElement", children=[])
-                top["children"] += [*(_node(key, pid) for key in child.children), board]
+                top["children"] += _keyboard(child, pid, tv=machine.kind.tv)
                 break
         else:
             top["children"] += _below(node, pid)
@@ -41,6 +43,19 @@ def tree(device: LabDevice) -> list[dict[str, Any]]:
                 rect = element.screen.place(clock)
                 top["children"].append(_row("StaticText", rect, STATUS_BAR_PID, label=clock.name))
     return [top]
+
+
+def _keyboard(node: XNode, pid: int, *, tv: bool) -> list[dict[str, Any]]:
+    """Suggestions, keys, and what they lie on: all beside each other, and no part of the app's own tree."""
+    rect, bar = node.rect, 0 if tv else PREDICTIVE
+    below = Rect(rect.x, rect.y + bar, rect.width, rect.height - bar)
+    wide = rect.width / len(SUGGESTED)
+    suggested = [
+        _row("GenericElement", Rect(rect.x + number * wide, rect.y, wide, bar), pid, label=word)
+        for number, word in enumerate(SUGGESTED)
+    ]
+    keys = [_node(key, pid) for key in node.children]
+    return [*(suggested if bar else []), *keys, _row("GenericElement", below, pid, label=None)]
 
 
 def _below(node: XNode, pid: int) -> list[dict[str, Any]]:
@@ -91,7 +106,7 @@ def _row(
         "help": None,
         "pid": pid,
         "role": role,
-        "role_description": role.removeprefix("AX").lower(),
+        "role_description": "" if role == "AXGenericElement" else role.removeprefix("AX").lower(),
         "subrole": "AXSecureTextField" if kind == "SecureTextField" else "AXSwitch" if kind == "Switch" else None,
         "title": None,
         "type": NAMES.get(role, role.removeprefix("AX")),

@@ -77,12 +77,13 @@ def simulator(call: Invocation, given: dict[str, str], name: str, synopsis: str)
 
 def number(name: str, given: dict[str, str], option: str, help_text: str, synopsis: str = "") -> float:
     """A number that was given."""
+    form = help_text.partition("  ")[0]
     try:
         return float(given[option])
-    except (KeyError, ValueError):
-        one_of = "Please provide one of 'apple-pay', 'home', 'lock', 'side-button' or 'siri'."
-        what = f"The value '{name}' is invalid for '<button-type>'. {one_of}"
-        raise usage(name, what, synopsis, help_text) from None
+    except KeyError:
+        raise usage(name, f"Missing expected argument '{form}'", synopsis, help_text) from None
+    except ValueError:
+        raise usage(name, f"The value '{given[option]}' is invalid for '{form}'", synopsis, help_text) from None
 
 
 def on_screen(device: LabDevice, x: float, y: float) -> tuple[float, float]:

@@ -106,9 +106,9 @@ def type_text(machine: Machine, text: str) -> bool:
     """Characters arrive at the focused field; False where nothing has the focus of the keyboard."""
     if machine.focused_field is None or not (machine.keyboard_shown or machine.kind.tv or machine.current_popup()):
         return False
-    run = ""
+    run, lines = "", "multiline" in machine.focused_field.states
     for letter in [*text, ""]:
-        if letter and letter not in "\n\b\x7f\r\t":
+        if letter and (letter not in "\n\b\x7f\r\t" or (letter == "\n" and lines)):
             run += letter
             continue
         if run:

@@ -29,7 +29,7 @@ from .apps import (
     icons,
     switcher,
 )
-from .geometry import NAMES, AppleGeometry
+from .geometry import NAMES, PREDICTIVE, AppleGeometry
 
 if TYPE_CHECKING:
     from ..device import LabDevice
@@ -287,10 +287,13 @@ class Machine(Handset[App]):
         return screen
 
     def _keys(self, width: float, height: float) -> FakeScreen:
-        screen = popups.keyboard(width, height, self._key_on_screen)
+        bar = 0 if self.kind.tv else PREDICTIVE
+        screen = popups.keyboard(width, height - bar, self._key_on_screen)
+        screen.height = height
         names = {"key_delete": "delete", "key_space": "space", "key_done": "return"}
         for element in screen.elements:
             element.key = f"keyboard/{element.identifier}"
+            element.rect = Rect(element.rect.x, element.rect.y + bar, element.rect.width, element.rect.height)
             element.name = element.identifier = names.get(element.identifier, element.name)
         return screen
 

@@ -70,6 +70,6 @@ def stale(what: str) -> WdaError:
     """An element is gone."""
     return WdaError(
         "stale element reference",
-        f"The previously found element {what} is not present in the current view anymore. Make sure the application UI "
-        "has the expected state. Original error: No matches found for first query match sequence",
+        f'The previously found element "{what}" is not present in the current view anymore. Make sure the application '
+        "UI has the expected state. Original error: No matches found for first query match sequence",
     )

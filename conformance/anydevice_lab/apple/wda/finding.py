@@ -15,7 +15,7 @@ _COMPARE = re.compile(
     r"\s*(\w+)\s*(==|=|!=|CONTAINS|BEGINSWITH|ENDSWITH|LIKE|MATCHES|IN)(\[cd?\])?\s*(\"[^\"]*\"|'[^']*'|[\w.]+|\{[^}]*\})\s*",
     re.IGNORECASE,
 )
-_STEP = re.compile(r"(\*\*/|/)?(?:XCUIElementType)?(\w+|\*)((?:\[[^\]]*\])*)")
+_STEP = re.compile(r"(/?\*\*/|/)?(?:XCUIElementType)?(\w+|\*)((?:\[[^\]]*\])*)")
 
 
 def fact(node: XNode, name: str) -> str:
@@ -108,7 +108,7 @@ def _chain(root: XNode, value: str) -> list[XNode]:
         if match is None or match.end() == at:
             raise WdaError("invalid selector", f"Cannot parse class chain query {value}")
         at = match.end()
-        deep, kind, filters = (match[1] or "") == "**/", match[2], re.findall(r"\[([^\]]*)\]", match[3])
+        deep, kind, filters = "**" in (match[1] or ""), match[2], re.findall(r"\[([^\]]*)\]", match[3])
         step: list[XNode] = []
         for node in found:
             below = list(node.walk())[1:] if deep else node.children
