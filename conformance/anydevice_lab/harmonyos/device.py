@@ -93,6 +93,11 @@ class HarmonyDevice:
         return self.listed and not self.away and self.kind.state in ("Connected", "Unauthorized")
 
     @property
+    def address(self) -> str:
+        """Its address in the network; of a range that leads nowhere."""
+        return f"192.0.2.{self._number}"
+
+    @property
     def hostname(self) -> str:
         """What it calls itself."""
         return "localhost"
@@ -150,7 +155,7 @@ class HarmonyDevice:
         """Its daemon begins anew, and listens on the network as well (port 0: no more). Everything else goes on."""
         self.away = True
         await anyio.sleep(self.reboot_seconds)
-        self.network = f"192.0.2.{self._number}:{port}" if port else ""
+        self.network = f"{self.address}:{port}" if port else ""
         self.away = False
 
     async def reboot(self) -> None:

@@ -56,7 +56,6 @@ KNOWN = {
     "param_denied": "param set is refused for every parameter",
     "power_ignored": "power-shell reports success and does nothing",
     "keyboard_unseen": "the keyboard counts as shown and has no window in the layout",
-    "emulator_silent": "the emulator leaves with 0 and does not start",
 }
 """Every fault by its name."""
 

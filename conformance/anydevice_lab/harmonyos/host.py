@@ -91,6 +91,7 @@ class Host:
             "product": device.kind.product,
             "emulator": device.kind.emulator,
             "state": device.kind.state,
+            "address": device.address,
             "root": str(device.files.root),
         }
 

@@ -1,4 +1,4 @@
-"""The lab of the conformance suite: two devices of each class, and two emulators that do not run."""
+"""The lab of the conformance suite: two devices of each class, and emulators that do not run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from anyio.from_thread import start_blocking_portal
 from .lab import Lab
 
 DEVICES = ("phone", "phone", "tablet", "tablet", "tv", "tv")
-EMULATORS = ({"name": "Pura 90"}, {"name": "Pura 91"})
+EMULATORS = (
+    {"name": "Pura 90"}, {"name": "Pura 91"}, {"name": "Vision TV", "kind": "tv-emulator"},
+    {"name": "Vision TV 2", "kind": "tv-emulator"},
+)  # fmt: skip
 
 
 @contextmanager

@@ -142,6 +142,16 @@ async def cat(call: Invocation) -> int:
     return code
 
 
+async def ifconfig(call: Invocation) -> int:
+    """The network it is in."""
+    await call.out(
+        f"lo        Link encap:Local Loopback\n          inet addr:127.0.0.1  Mask:255.0.0.0\n"
+        f"wlan0     Link encap:Ethernet\n          inet addr:{call.device.address}  Bcast:192.0.2.255  "
+        f"Mask:255.255.255.0\n"
+    )
+    return 0
+
+
 def _proc(call: Invocation, path: str) -> str | None:
     pid, _, what = path.removeprefix("/proc/").partition("/")
     app = next((app for app in call.device.machine.apps.values() if app.running and str(app.pid) == pid), None)
@@ -162,5 +172,5 @@ def _proc(call: Invocation, path: str) -> str | None:
 
 PROGRAMS: dict[str, Program] = {
     **processes.programs(rows), "param": param, "power-shell": power_shell, "ps": ps, "SP_daemon": sp_daemon,
-    "reboot": reboot, "cat": cat,
+    "reboot": reboot, "cat": cat, "ifconfig": ifconfig,
 }  # fmt: skip

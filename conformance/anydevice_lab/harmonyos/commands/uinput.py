@@ -7,7 +7,7 @@ import anyio
 from ..framework import keys, touch
 from ..programs import Invocation, Program
 from . import uinput_touch
-from .uinput_touch import BETWEEN, NEGATIVE, USAGE, WRONG, Leave, integer, milliseconds
+from .uinput_touch import BELOW, BETWEEN, DEFAULT, LONGEST, NEGATIVE, USAGE, WRONG, Leave, integer, milliseconds
 
 TEXT_MOST = 2000
 """Characters of one text."""
@@ -108,7 +108,7 @@ async def _text(call: Invocation, text: str, alone: bool) -> None:
 
 
 async def _mouse(call: Invocation, words: list[str]) -> None:
-    """A pointer moves (`-m X Y`), clicks (`-c BUTTON`, `-d`, `-u`, `-b`) and scrolls (`-s`)."""
+    """A pointer moves (`-m X Y`), clicks (`-c BUTTON`, `-d`, `-u`, `-b`) and scrolls (`-s`) and drags (`-g`)."""
     machine = call.device.machine
     words = list(words)
     pressed = False
@@ -133,11 +133,27 @@ async def _mouse(call: Invocation, words: list[str]) -> None:
             if word in ("-u", "--up") and pressed:
                 await touch.tap(machine, machine.pointer)
             pressed = word in ("-d", "--down")
+        elif word in ("-g", "--drag"):
+            await _drag(call, numbers)
         elif word in ("-i", "--interval"):
             await anyio.sleep(milliseconds(str(numbers[0])))
         else:
             raise Leave(WRONG, "invalid command\n" + USAGE)
         await anyio.sleep(BETWEEN)
+
+
+async def _drag(call: Invocation, numbers: list[int]) -> None:
+    """`-g X1 Y1 X2 Y2 [MS]`: with the left button down."""
+    if len(numbers) < 4:
+        raise Leave(NEGATIVE, "Wrong number of parameters\n")
+    if min(numbers[:4]) < 0:
+        raise Leave(NEGATIVE, BELOW)
+    total = numbers[4] if len(numbers) > 4 else DEFAULT
+    if not 1 <= total <= LONGEST:
+        raise Leave(NEGATIVE, "Total time is out of range\n")
+    machine = call.device.machine
+    await touch.drag_mouse(machine, (numbers[0], numbers[1]), (numbers[2], numbers[3]), total / 1000)
+    machine.pointer = (numbers[2], numbers[3])
 
 
 async def _touchpad(call: Invocation, words: list[str]) -> None:

@@ -227,6 +227,7 @@ async def _fling(call: Invocation, words: list[str], ignored: bool) -> bool:
 def _type(call: Invocation, text: str) -> None:
     """Types a text by keys; one that is long, or that keys cannot type, is pasted, and stays in the clipboard."""
     machine = call.device.machine
+    text = text.split("\n", maxsplit=1)[0]
     if len(text.encode()) > PASTED_FROM or not all(" " <= letter <= "~" for letter in text):
         machine.clipboard = text
     if call.device.faults.active("text_lost", text) is not None:

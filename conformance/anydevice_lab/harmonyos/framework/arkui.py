@@ -274,7 +274,7 @@ def window_node(machine: Machine, window: Window, over: Sequence[Box], asked: As
     screen = window.screen
     rows = any(element.identifier.startswith("row") for element in screen.elements)
     scrolls = screen.content_height > screen.height
-    holder = maker.node("List" if rows else "Scroll", window.box, "holder", scrollable=scrolls)
+    holder = maker.node("List" if rows else "Scroll", window.box, f"holder/{screen.title}", scrollable=scrolls)
     column.children.append(holder)
     maker.fill(holder, screen, window.box)
     popup = window.popup

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...handset import keys
+from ...handset.touch import HELD
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -44,6 +45,8 @@ def press(machine: Machine, code: int, held: tuple[str, ...] = (), seconds: floa
         machine.back()
     elif name == "HOME":
         machine.home()
+    elif name == "DPAD_CENTER" and seconds >= HELD and machine.steered:
+        _hold(machine, seconds)
     elif name == "DPAD_CENTER":
         keys.center(machine)
     elif held == ("ctrl",) and LETTERS.get(code) in ("c", "x", "v") and machine.focused_field is not None:
@@ -52,6 +55,13 @@ def press(machine: Machine, code: int, held: tuple[str, ...] = (), seconds: floa
         keys.press(machine, WORDS[code], held)
     elif code in LETTERS:
         keys.press(machine, LETTERS[code], held)
+
+
+def _hold(machine: Machine, seconds: float) -> None:
+    """The key in the middle is held: the practice app for televisions listens to that by itself."""
+    screen = machine.target_screen
+    if screen.focus is not None:
+        screen.hold_at(screen.place(screen.focus).center, seconds)
 
 
 def _clipboard(machine: Machine, letter: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from ...handset import touch
+from ...handset.apps import HandsetPractice
 from ...handset.touch import Spot
 from .geometry import EDGE
 
@@ -41,6 +42,23 @@ async def swipe(
             machine.locked = False
     elif not machine.geometry.bars or not await _edge(machine, start, end, seconds, hold + pause):
         await touch.swipe(machine, start, end, seconds + pause, hold)
+
+
+async def drag_mouse(machine: Machine, start: Spot, end: Spot, seconds: float) -> None:
+    """The mouse moves with its button down: what listens to that hears it, and content does not follow a mouse."""
+    window, place = touch.at(machine, start)
+    screen = window.screen if window is not None else None
+    element = screen.hit(place) if isinstance(screen, HandsetPractice) else None
+    heard = (
+        isinstance(screen, HandsetPractice)
+        and element is not None
+        and (element.role == "slider" or screen.hears(element, "swipe") or screen.hears(element, "drag-source"))
+    )
+    if heard:
+        await swipe(machine, start, end, seconds)
+    else:
+        machine.journal.add("mouse", start=list(start), end=list(end))
+        await anyio.sleep(seconds)
 
 
 async def fingers(machine: Machine, paths: Sequence[Sequence[Spot]], seconds: float) -> None:
