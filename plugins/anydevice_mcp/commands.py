@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,9 @@ class Commands(Feature):
         pictures: list[Picture] = []
         if command.name in PICTURES or not seat.shown.has(command):
             answer, pictures = await self._pictures(answer)
-        rendered = render(
-            answer, self._speaker(answer, command), Style.of(arguments), self._scrub(seat.caller), pictures
-        )
+        keep = partial(self._resources.keep, seat.caller)
+        speaker, scrub = self._speaker(answer, command), self._scrub(seat.caller)
+        rendered = render(answer, speaker, Style.of(arguments), scrub, pictures=pictures, keep=keep)
         return _wire_result(rendered, answer.artefacts)
 
     def unknown(self, name: str) -> MCPError:
@@ -183,6 +184,8 @@ def _wire_result(result: Result, artefacts: Sequence[Artefact]) -> types.CallToo
         for p in result.pictures
     ]
     content += [types.ResourceLink(uri=a.uri, name=a.name, mime_type=a.mime, size=a.size) for a in artefacts]
+    if result.whole is not None:
+        content.append(types.ResourceLink(uri=result.whole, name="whole-result", mime_type="application/json"))
     if result.structured is None:
         return types.CallToolResult(content=content, is_error=result.is_error)
     return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)

@@ -1,11 +1,12 @@
-"""Resources: the files that calls made, the devices there are, and guides."""
+"""Resources: the files that calls made, results too long to say, the devices there are, and guides."""
 
 from __future__ import annotations
 
 import base64
 import json
+import secrets
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources as packaged
 from typing import Any
@@ -24,11 +25,14 @@ from .untrusted import marked
 
 Request = ServerRequestContext[Any, Any]
 
-DEVICES, GUIDES = "anydevice://devices", "anydevice://guides/"
+DEVICES, GUIDES, RESULTS = "anydevice://devices", "anydevice://guides/", "anydevice://results/"
 JSON, TEXT = "application/json", "text/markdown"
 
 KEPT, PRINCIPALS = 100, 1000
 """Files that are listed for a principal, the latest of them; principals that are remembered."""
+
+RESULTS_KEPT, RESULT_MOST = 8, 4 * 1024 * 1024
+"""Results too long to say that are kept in memory for a principal, the latest of them; characters of each at most."""
 
 READ_MOST = 8 * 1024 * 1024
 """Bytes of a file that is handed over whole."""
@@ -41,6 +45,7 @@ class Resources(Feature):
 
     def __init__(self) -> None:
         self._made: OrderedDict[str, deque[Artefact]] = OrderedDict()
+        self._results: OrderedDict[str, deque[tuple[str, str]]] = OrderedDict()
 
     def made(self, caller: Caller, artefacts: Sequence[Artefact]) -> None:
         """A call made files: they are listed from now on."""
@@ -52,6 +57,19 @@ class Resources(Feature):
             self._made.popitem(last=False)
         mine.extend(artefacts)
         self.host.changed("resources")
+
+    def keep(self, caller: Caller, data: Mapping[str, Any]) -> str | None:
+        """Keeps a result for a while, in memory only; returns its address, None where it is too long even for that."""
+        text = json.dumps(data, ensure_ascii=False, default=str)
+        if len(text) > RESULT_MOST:
+            return None
+        mine = self._results.setdefault(caller.principal, deque(maxlen=RESULTS_KEPT))
+        self._results.move_to_end(caller.principal)
+        while len(self._results) > PRINCIPALS // 10:
+            self._results.popitem(last=False)
+        uri = RESULTS + secrets.token_hex(8)
+        mine.append((uri, text))
+        return uri
 
     async def resources(self, ctx: Request) -> Sequence[types.Resource]:
         """The device list, the guides, and the caller's files."""
@@ -71,8 +89,10 @@ class Resources(Feature):
         """Addresses of files and guides."""
         return [
             types.ResourceTemplate(uri_template=SCHEME + "{name}", name="artefact", title="A file that a call made"),
+            types.ResourceTemplate(uri_template=RESULTS + "{id}", name="result", title="All of a result that was cut",
+                                   mime_type=JSON),
             types.ResourceTemplate(uri_template=GUIDES + "{name}", name="guide", title="A guide", mime_type=TEXT),
-        ]
+        ]  # fmt: skip
 
     async def read(self, ctx: Request, params: types.ReadResourceRequestParams) -> types.ReadResourceResult | None:
         """One of them."""
@@ -83,6 +103,9 @@ class Resources(Feature):
         if uri.startswith(GUIDES):
             guide = guides().get(uri.removeprefix(GUIDES))
             return _text(uri, TEXT, guide[1]) if guide is not None else None
+        if uri.startswith(RESULTS):
+            kept = dict(self._results.get(self.host.caller_of(ctx).principal, ()))
+            return _text(uri, JSON, kept[uri]) if uri in kept else None
         if uri.startswith(SCHEME):
             return await self._file(ctx, uri)
         return None

@@ -6,7 +6,7 @@ everything that is needed. Pictures travel without structured content (those hos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,10 @@ value stands, only that value."""
 
 _TRUSTED_DETAILS = (ArgumentError, PolicyError, LeaseError, Internal)
 """Errors whose details are ours and the caller's own words."""
+
+
+Keep = Callable[[Mapping[str, Any]], str | None]
+"""Keeps data for who wants all of it; returns its address, None where it is too much even for that."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -73,10 +77,18 @@ class Result:
     structured: dict[str, Any] | None
     pictures: list[Picture] = field(default_factory=list)
     is_error: bool = False
+    whole: str | None = None
+    """Address of what was too long to say here."""
 
 
 def render(
-    answer: Answer, command: Command, style: Style, scrub: Scrub, pictures: list[Picture] | None = None
+    answer: Answer,
+    command: Command,
+    style: Style,
+    scrub: Scrub,
+    *,
+    pictures: list[Picture] | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """The result of a call.
 
@@ -86,24 +98,29 @@ def render(
         style: The caller's switches.
         scrub: Takes the folders of this host out of our own words.
         pictures: Images that travel with it; structured content then does not.
+        keep: Keeps data that is too long to say.
     """
-    facts = _Facts(answer, command, style, scrub)
+    facts = _Facts(answer, command, style, scrub, keep)
     if not answer.ok:
         return Result(facts.error_text(), facts.error_structure(), is_error=True)
     structured = None if pictures else facts.structure()
-    return Result(facts.text(), structured, pictures or [])
+    return Result(facts.text(), structured, pictures or [], whole=facts.whole)
 
 
 class _Facts:
     """An answer, cut to size and made safe once, for both of its forms."""
 
-    def __init__(self, answer: Answer, command: Command, style: Style, scrub: Scrub) -> None:
+    def __init__(self, answer: Answer, command: Command, style: Style, scrub: Scrub, keep: Keep | None) -> None:
         self.answer = answer
         self.command = command
         self.style = style
         limit = LIMITS[style.level]
         data = marked(to_jsonable_python(answer.data, fallback=str))
-        self.data, cuts = shrink(self._introduced(data), limit)
+        data = self._introduced(data)
+        self.data, cuts = shrink(data, limit)
+        self.whole = keep(data) if cuts and keep is not None else None
+        if self.whole is not None:
+            cuts.append(f"all of it is the resource {self.whole}")
         self.truncated = [scrub(str(cut)) for cut in [*answer.truncated, *cuts]]
         notices = marked(to_jsonable_python(answer.notices, fallback=str))
         self.notices: list[dict[str, Any]] = scrubbed(shrink(notices, 2_000, "notices")[0], scrub)

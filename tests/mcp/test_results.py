@@ -15,6 +15,7 @@ from anydevice.testing import FakeBackend
 from anydevice_mcp.bounds import LIMITS
 from anydevice_mcp.commands import PICTURE_MOST
 from anydevice_mcp.published import definitions
+from anydevice_mcp.resources import RESULTS_KEPT
 
 from .clients import MODERN, Bare, connected, text_of
 
@@ -210,6 +211,20 @@ async def test_a_large_result_is_cut_and_says_what_was_cut(router: Router) -> No
             cut = " ".join(structure["truncated"])
             assert "data.rows" in cut and "of 5000 items" in cut and "of 250000 characters" in cut
             assert "; ".join(structure["truncated"]) in text_of(result)
+
+
+async def test_all_of_a_cut_result_is_a_resource_of_its_principal_only(router: Router) -> None:
+    rows = [{"name": f"row {n}", "pad": "p" * 50} for n in range(5_000)]
+    async with connected(router) as stream:
+        client = await opened(stream)
+        result = await client.call("test-show", data={"rows": rows})
+        link = next(part for part in result["content"] if part["type"] == "resource_link")
+        assert link["uri"] in " ".join(result["structuredContent"]["truncated"]) and link["uri"] in text_of(result)
+        read = await client.ask("resources/read", {"uri": link["uri"]})
+        assert json.loads(read["result"]["contents"][0]["text"])["rows"] == rows
+        for _ in range(RESULTS_KEPT):
+            await client.call("test-show", data={"rows": rows})
+        assert (await client.ask("resources/read", {"uri": link["uri"]}))["error"]["code"] == -32602  # made room
 
 
 async def test_a_result_within_its_limit_is_whole(router: Router) -> None:
