@@ -101,7 +101,7 @@ def _choose(
         lacking = [op for op in plan.operations if not can(op)]
         if not applies(plan.when, arguments):
             if not lacking:
-                others |= dict.fromkeys(_asked(plan))
+                others |= dict.fromkeys(_asked(plan, arguments))
             continue
         if not lacking:
             return plan
@@ -116,13 +116,21 @@ def _choose(
     )
 
 
-def _asked(plan: Plan) -> list[str]:
-    """What a call has to say for a plan to apply, such as `kind=memory`; plans that anything goes with say nothing."""
-    return [
+def _asked(plan: Plan, arguments: Mapping[str, Any]) -> list[str]:
+    """What a call has to say for a plan to apply, such as `kind=memory`; plans that anything goes with say nothing.
+
+    What it must not say, but did, is `without durationMs`.
+    """
+    asked = [
         f"{name}={value}"
         for name, wanted in plan.when.items()
         for value in wanted
         if not (value.startswith("*") and value.endswith("*"))
+    ]
+    return asked + [
+        f"without {name}"
+        for name, wanted in plan.when.items()
+        if wanted == ["*absent*"] and arguments.get(name) is not None
     ]
 
 

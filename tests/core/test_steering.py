@@ -144,6 +144,66 @@ async def test_holding_an_element_holds_select(tv: Tv) -> None:
     assert answer.ok and tv.screen.upkeep.buttons[-1] == ("select", 0.9)
 
 
+async def test_a_button_that_is_only_pressed_long_in_one_way_is_pressed_so(tv: Tv) -> None:
+    tv.backend.down["remote.hold"] = "knows one length"
+    tv.put("A", 0, 0)
+    tv.put("B", 100, 0)
+    answer = await tv.router.call(call("longpress", device="tv-1", target="B"))
+    assert answer.ok and [seconds for button, seconds in tv.screen.upkeep.buttons if button == "select"] == [0.8]
+    pressed = len(tv.screen.upkeep.buttons)
+    refused = await tv.router.call(call("longpress", device="tv-1", target="B", durationMs=900))
+    assert refused.error is not None and refused.error.code == "unsupported"
+    assert refused.error.details["alternatives"] == ["without durationMs"]
+    assert len(tv.screen.upkeep.buttons) == pressed
+
+
+async def test_the_only_way_over_a_slider_is_not_taken(tv: Tv, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left and right would change its value; up and down lead around it."""
+    monkeypatch.setattr(BeamRemote, "_carry_out", slides(BeamRemote._carry_out))
+    tv.put("A", 0, 0)
+    slider = tv.screen.add(FakeElement("slider", "Volume", Rect(100, 0, 200, 40), value="50"))
+    tv.put("B", 400, 0)
+    tv.screen.focus = slider
+    refused = await tv.press("B")
+    assert refused.error is not None and refused.error.code == "focus_unavailable"
+    assert slider.value == "50" and tv.pressed == []
+    tv.put("C", 150, 100)
+    tv.put("D", 400, 100)
+    assert (await tv.press("B")).ok and slider.value == "50" and tv.pressed == ["B"]
+
+
+async def test_scrolling_does_not_move_a_slider_that_has_the_focus(tv: Tv, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BeamRemote, "_carry_out", slides(BeamRemote._carry_out))
+    tv.put("A", 400, 0)
+    slider = tv.screen.add(FakeElement("slider", "Volume", Rect(100, 0, 200, 40), value="50"))
+    tv.screen.focus = slider
+    answer = await tv.router.call(call("scroll", device="tv-1", direction="right"))
+    assert answer.error is not None and answer.error.code == "action_unverified" and slider.value == "50"
+    assert "value_kept" in [notice["kind"] for notice in answer.notices]
+
+
+def slides(sound: Any) -> Any:
+    """Left and right change the value of a slider that has the focus."""
+
+    def carry_out(self: FakeRemote, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
+        if button in ("left", "right") and model.focus is not None and model.focus.role == "slider":
+            model.focus.write(str(int(model.focus.value or 0) + 5))
+        else:
+            sound(self, model, button, seconds)
+
+    return carry_out
+
+
+async def test_a_label_is_not_pressed_by_way_of_something_around_its_own_button(tv: Tv) -> None:
+    """The focus on a page does not do for a text in a button on that page."""
+    page = tv.screen.add(FakeElement("listitem", "Page", Rect(0, 0, 600, 600)))
+    row = tv.put("Row", 10, 10, parent=page)
+    tv.screen.add(FakeElement("text", "Inside", Rect(12, 12, 40, 20), parent=row))
+    tv.screen.focus = page
+    assert (await tv.press("role=text label=Inside")).ok
+    assert tv.pressed == ["Row"]
+
+
 async def test_a_bare_point_is_no_target_for_a_remote_control(tv: Tv) -> None:
     tv.put("A", 0, 0)
     answer = await tv.router.call(call("press", device="tv-1", x=10, y=10))
@@ -226,6 +286,47 @@ async def test_scroll_to_an_edge_says_that_it_is_there(long_list: Tv) -> None:
     assert tv.screen.offset == 0
     still = await tv.router.call(call("scroll", device="tv-1", direction="up"))
     assert still.error is not None and still.error.code == "action_unverified" and tv.pressed == []
+
+
+@pytest.fixture
+async def ring(tv: Tv, monkeypatch: pytest.MonkeyPatch) -> Tv:
+    """40 rows of 60 points, of which 18 are on screen; down on the last leads to the first, and back."""
+
+    def carry_out(self: FakeRemote, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
+        if button not in ("up", "down"):
+            return
+        step = 1 if button == "down" else -1
+        at = -1 if model.focus is None else model.elements.index(model.focus)
+        model.focus = model.elements[(at + step) % len(model.elements)]
+        place = model.place(model.focus)
+        model.scroll(place.y if place.y < 0 else max(0.0, place.y + place.height - model.height))
+
+    monkeypatch.setattr(BeamRemote, "_carry_out", carry_out)
+    for row in range(40):
+        tv.put(f"Row {row}", 0, 60 * row)
+    return tv
+
+
+@pytest.mark.parametrize("first", [0, 13])
+async def test_the_end_of_a_list_that_goes_round_is_found_and_kept(ring: Tv, first: int) -> None:
+    tv = ring
+    tv.screen.focus = tv.screen.named(f"Row {first}")
+    answer = await tv.router.call(call("scroll", device="tv-1", edge="bottom"))
+    assert answer.ok and answer.data["atEdge"] is True
+    assert tv.screen.offset == tv.screen.content_height - tv.screen.height
+    missing = await tv.router.call(call("scroll", device="tv-1", until="Row 99"))
+    assert missing.error is not None and missing.error.code == "element_not_found"
+    assert len(tv.screen.upkeep.buttons) < 200 and tv.pressed == []
+
+
+async def test_a_menu_that_goes_round_on_one_screen_ends(ring: Tv) -> None:
+    tv = ring
+    for row in range(12, 40):
+        tv.screen.remove(tv.screen.named(f"Row {row}"))
+    tv.screen.focus = tv.screen.named("Row 5")
+    answer = await tv.router.call(call("scroll", device="tv-1", direction="down"))
+    assert answer.error is not None and answer.error.code == "action_unverified"
+    assert len(tv.screen.upkeep.buttons) < 40
 
 
 async def test_an_element_off_screen_is_brought_on_screen_by_the_arrows_that_lead_to_it(long_list: Tv) -> None:

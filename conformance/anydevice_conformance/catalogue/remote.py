@@ -11,7 +11,7 @@ from anydevice_schemas import Answer
 from ..case import case
 from ..looking import ROOTS, states, whole
 from ..trial import HEARD_WITHIN, Trial
-from .text import filled
+from .text import filled, value_of
 
 GLASS = frozenset({"phone", "tablet"})
 TV = frozenset({"tv"})
@@ -196,6 +196,43 @@ async def focus_comes_along(t: Trial) -> None:
     t.require(rows, "a row on screen must be told to have the focus")
     await t.call("tv-remote", button="select")
     await t.heard("press", id=rows[-1]["identifier"])
+
+
+@case(
+    "remote.a-long-press-holds-what-is-named",
+    "Where there are only arrows, longpress MUST bring the focus to the element and hold select there, and MUST press "
+    "nothing.",
+    command="longpress",
+    sample={"target": "Hold me"},
+    needs=("remote.press",),
+    bundle="remote",
+    classes=TV,
+    screen="gestures",
+    mutates=True,
+)
+async def long_press(t: Trial) -> None:
+    await t.call("longpress", target="Hold me")
+    await t.heard("hold", id="gestures.hold")
+    await t.unheard("press", "toggle", "select")
+
+
+@case(
+    "remote.arrows-leave-values-alone",
+    "Arrows that are pressed to move focus or content MUST NOT change the value of what has the focus.",
+    command="scroll",
+    sample={"direction": "right"},
+    needs=("remote.press",),
+    bundle="remote",
+    classes=TV,
+    screen="form",
+    mutates=True,
+)
+async def leave_values(t: Trial) -> None:
+    await t.call("focus", target="label=Volume role=slider")
+    for way in ("right", "left", "right"):
+        await t.call("scroll", direction=way, expect=None)
+        t.equal(float(await value_of(t, "Volume")), 50.0, f"the slider after scrolling {way}")
+    await t.unheard("fill", "press")
 
 
 @case(

@@ -66,13 +66,17 @@ def type_text(handset: Handset[Any], text: str) -> None:
         screen.type(text)
 
 
-def center(handset: Handset[Any]) -> None:
-    """The key in the middle of the arrows: presses what has the focus."""
-    from .touch import pressed
+def center(handset: Handset[Any], seconds: float = 0.0) -> None:
+    """The key in the middle of the arrows: presses what has the focus, or holds it for so long."""
+    from .touch import HELD, pressed
 
     screen = handset.target_screen
     if screen.focus is not None:
-        if "disabled" not in screen.focus.states:
+        if "disabled" in screen.focus.states:
+            return
+        if seconds >= HELD:
+            screen.hold_at(screen.place(screen.focus).center, seconds)
+        else:
             pressed(handset, screen, screen.focus)
     else:
         screen.key("enter")

@@ -1,10 +1,13 @@
 """Scrolling by a remote control: arrows move the focus, and content follows the focus. Nothing is pressed.
 
 An arrow first moves the focus to the edge of what is on screen, then the content. The end is where an arrow moves
-neither. How far one arrow leads is seen from the last ones, so that several go before the next look.
+neither, or where it leads round to the other end: that is taken back. How far one arrow leads is seen from the last
+ones, so that several go before the next look.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -15,7 +18,7 @@ from ..driver import Remote, Screen
 from . import _steer
 from ._moving import Shift, shifted
 from ._scopes import VISIBLE
-from ._steer import LOOK, OPPOSITE, focused
+from ._steer import LOOK, OPPOSITE, focused, keeps
 
 WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 ARROWS_MOST = 400
@@ -26,7 +29,33 @@ NEAR = 2.0
 """Points by which a page may fall short."""
 
 
-async def page(ctx: Context, area: Rect, direction: str, length: float, *, inside: str = "", until: float) -> Shift:
+@dataclass(slots=True)
+class Course:
+    """What was seen on the way of one scroll, by ref; so that coming round to it again is known."""
+
+    shown: set[str] = field(default_factory=set)
+    stood: set[str] = field(default_factory=set)
+
+    def came_round(self, before: Tree, after: Tree, moved: bool) -> bool:
+        """Whether the focus is on something that went out of sight earlier, or had the focus since content last moved.
+
+        Args:
+            before: The screen before the last arrows.
+            after: The screen now.
+            moved: Whether content moved in between.
+        """
+        was, now = focused(before), focused(after)
+        here = {node.ref for node in before.nodes}
+        self.shown |= here
+        self.stood = set() if moved else self.stood | ({was.ref} if was is not None else set())
+        if now is None or (was is not None and now.ref == was.ref):
+            return False
+        return now.ref in self.stood or (now.ref in self.shown and now.ref not in here)
+
+
+async def page(
+    ctx: Context, area: Rect, direction: str, length: float, course: Course, *, inside: str = "", until: float
+) -> Shift:
     """Moves content by arrows.
 
     Args:
@@ -34,6 +63,7 @@ async def page(ctx: Context, area: Rect, direction: str, length: float, *, insid
         area: What is scrolled, in points.
         direction: Which way.
         length: How far, in points.
+        course: What was seen in this direction so far.
         inside: Ref of the container that the focus must not leave; empty for the whole screen.
         until: Time (of the loop) at which to stop.
 
@@ -46,6 +76,10 @@ async def page(ctx: Context, area: Rect, direction: str, length: float, *, insid
     before, place = await ctx.tree(VISIBLE), await _content(ctx)
     gone, by, arrows, pitch, moved = 0.0, [0.0, 0.0], 0, 0.0, False
     while gone < length - NEAR and arrows < ARROWS_MOST and ctx.remaining() > 1.0 and anyio.current_time() < until:
+        holder = focused(before)
+        if holder is not None and not keeps(holder, direction):
+            ctx.notice("value_kept", "What has the focus would take the arrow as a new value; it was not pressed.")
+            break
         count = 1 if inside else _arrows(before, area, direction, length - gone, pitch)
         for _ in range(count):
             await remote.press(direction)
@@ -53,6 +87,9 @@ async def page(ctx: Context, area: Rect, direction: str, length: float, *, insid
         after, shift, now = await _after(ctx, before, area, place)
         if inside and not _within(after, inside):
             await remote.press(OPPOSITE[direction])
+            break
+        if course.came_round(before, after, shift.moved) or _back(shift, area, direction):
+            await _undo(ctx, before, after, direction, count)
             break
         step = _travel(focused(before), focused(after), axis)
         if not shift.moved and step == 0.0:
@@ -69,10 +106,31 @@ async def page(ctx: Context, area: Rect, direction: str, length: float, *, insid
     return Shift(moved, [round(part, 1) for part in by] if any(by) else None)
 
 
+def _back(shift: Shift, area: Rect, direction: str) -> bool:
+    """Whether content went the other way, and by more than what has the focus grows or shrinks."""
+    if not shift.by:
+        return False
+    dx, dy = WAYS[direction]
+    return (shift.by[0] * dx + shift.by[1] * dy) * 4 < -(area.width if dx else area.height)
+
+
+async def _undo(ctx: Context, before: Tree, after: Tree, direction: str, count: int) -> None:
+    """Goes back to where the focus was, or near it, after so many arrows that led round."""
+    here = {node.ref for node in before.nodes}
+    area = Rect(0, 0, 0, 0)
+    for _ in range(count):
+        await ctx.use(Remote).press(OPPOSITE[direction])
+        after, _, _ = await _after(ctx, after, area, None)
+        now = focused(after)
+        if now is not None and now.ref in here:
+            return
+
+
 def _arrows(tree: Tree, area: Rect, direction: str, left: float, pitch: float) -> int:
     """How many arrows surely do not lead too far."""
     holder = focused(tree)
-    if pitch <= 0 or holder is None or holder.rect is None:
+    takers = any(not keeps(node, direction) for node in tree.nodes)
+    if pitch <= 0 or takers or holder is None or holder.rect is None:
         return 1
     here = holder.rect.center
     room = {

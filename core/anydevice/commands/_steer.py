@@ -3,6 +3,7 @@
 A screen that is driven by arrows has no points one could press: what has the focus gets the press. Nobody tells where
 an arrow leads, so it is tried: towards the element first, then around what stands in the way. Where each arrow led is
 remembered, so that no arrow is tried twice from one place and what was seen before is found again by the shortest way.
+An arrow that would change the value of what has the focus, as along a slider, is not pressed.
 """
 
 from __future__ import annotations
@@ -100,6 +101,17 @@ async def steer(ctx: Context, node: Node, *, inside: bool = False) -> int:
         known.led.setdefault(place, {})[way] = now.ref if now is not None else ""
 
 
+def keeps(node: Node, way: str) -> bool:
+    """Whether an arrow leaves the value of an element alone that has the focus."""
+    upright = way in ("up", "down")
+    if node.role == "spinbutton":
+        return not upright
+    if node.role == "slider":
+        tall = node.rect is not None and node.rect.height > node.rect.width
+        return upright is not tall
+    return True
+
+
 def focused(tree: Tree) -> Node | None:
     """What has the focus; the innermost of several that say so."""
     return next((node for node in reversed(tree.nodes) if "focused" in node.states and not node.root), None)
@@ -128,8 +140,10 @@ def _reached(tree: Tree, holder: Node, target: Node, within: bool) -> bool:
         return True
     at = next(index for index, node in enumerate(tree.nodes) if node is holder)
     aim = next(index for index, node in enumerate(tree.nodes) if node is target)
-    if at in tree.ancestors(aim):
-        return not target.actions
+    above = tree.ancestors(aim)
+    if at in above:
+        between = above[: above.index(at)]
+        return not target.actions and not any(tree.nodes[i].actions for i in between)
     if aim in tree.ancestors(at):
         if within:
             return True
@@ -140,10 +154,14 @@ def _reached(tree: Tree, holder: Node, target: Node, within: bool) -> bool:
 
 def _order(holder: Node | None, target: Node) -> list[str]:
     """The arrows in the order to try them: towards the element, rows before columns, then across, then away."""
-    if holder is None or holder.rect is None or target.rect is None:
+    if holder is None:
         return ["down", "right", "up", "left"]
-    here: Rect = holder.rect
-    there: Rect = target.rect
+    return [way for way in _towards(holder.rect, target.rect) if keeps(holder, way)]
+
+
+def _towards(here: Rect | None, there: Rect | None) -> list[str]:
+    if here is None or there is None:
+        return ["down", "right", "up", "left"]
     upright = "down" if there.center.y > here.center.y else "up"
     across = "right" if there.center.x > here.center.x else "left"
     same_row = here.y < there.y + there.height and there.y < here.y + here.height

@@ -124,15 +124,15 @@ async def _press(ctx: Context, args: PressInput, target: Aim) -> Acted:
 
 
 async def _by_remote(ctx: Context, target: Aim, *, count: int = 1, seconds: float = 0.0) -> Acted:
-    """Brings the focus to the element and presses select."""
-    assert target.node is not None
+    """Brings the focus to the element and presses select, or holds it, as well as the device can."""
+    assert ctx.plan is not None and target.node is not None
     presses = await steer(ctx, target.node)
     acted = Acted("remote")
     for _ in range(count):
-        if seconds > 0:
+        if "remote.hold" in ctx.plan.operations:
             acted = await ctx.use(Remote).hold("select", seconds=seconds)
         else:
-            acted = await ctx.use(Remote).press("select")
+            acted = await ctx.use(Remote).press("select", seconds=seconds)
     return replace(acted, data={**acted.data, "steps": presses})
 
 
@@ -190,6 +190,12 @@ class LongpressInput(ElementInput):
             name="remote",
             operations=["screen.tree", "remote.press", "remote.hold"],
             when={"target": ["*given*"]},
+        ),
+        # Where a button can be pressed long, but not for a time of one's own.
+        Plan(
+            name="remote",
+            operations=["screen.tree", "remote.press"],
+            when={"target": ["*given*"], "durationMs": ["*absent*"]},
         ),
     ],
     output=OUTPUT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
@@ -18,7 +18,7 @@ from ..driver import Elements, Pointer, Screen, Touch
 from ..elements import RefQuery, describe_node, not_found, one, parse
 from ._aim import look_again, look_up, probe_node
 from ._moving import Shift, shifted
-from ._paging import WAYS, page
+from ._paging import WAYS, Course, page
 from ._scopes import FULL, VISIBLE
 from ._steer import steer
 
@@ -172,6 +172,7 @@ class _Scroller:
     method: str
     inner: bool = False
     container: str = ""
+    course: Course = field(default_factory=Course)
 
     @staticmethod
     async def make(ctx: Context, target: str | None) -> _Scroller:
@@ -213,7 +214,7 @@ class _Scroller:
         dx, dy = WAYS[direction]
         length = points if points is not None else screens * (self.area.width if dx else self.area.height)
         if self.method == "remote":
-            return await page(self.ctx, self.area, direction, length, inside=self.container, until=until)
+            return await page(self.ctx, self.area, direction, length, self.course, inside=self.container, until=until)
         before = await self.ctx.tree(VISIBLE)
         place = (await self.ctx.use(Screen).geometry()).content
         if self.method == "wheel":

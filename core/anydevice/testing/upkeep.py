@@ -35,6 +35,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 BUTTONS = ("up", "down", "left", "right", "select", "back", "home", "menu", "play-pause", "volume-up", "volume-down")
 STEPS = {"down": 1, "right": 1, "up": -1, "left": -1}
+SLIDER = 5
+"""How far left and right take a slider that has the focus."""
 
 
 @dataclass
@@ -156,7 +158,9 @@ class FakeRemote(d.Remote):
         return self.driver.after("remote")
 
     def _carry_out(self, model: FakeScreen, button: str, seconds: float = 0.0) -> None:
-        if button in STEPS:
+        if button in ("left", "right") and model.focus is not None and model.focus.role == "slider":
+            model.focus.write(str(int(float(model.focus.value or 0)) + SLIDER * STEPS[button]))
+        elif button in STEPS:
             self._move(model, STEPS[button])
         elif button == "select" and model.focus is not None and "disabled" not in model.focus.states:
             if seconds > 0:

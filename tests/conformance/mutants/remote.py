@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anydevice.commands import _steer, remote, text
+from anydevice.commands import _paging, _steer, remote, text
 from anydevice.context import Context
 from anydevice.driver import Acted, Remote
 from anydevice.testing import ReferenceBackend, driver, upkeep
@@ -78,6 +78,20 @@ def arrows_press(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(upkeep.FakeRemote, "_carry_out", carry_out)
 
 
+def holds_briefly(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Select is pressed, and not held."""
+
+    async def hold(self: upkeep.FakeRemote, button: str, *, seconds: float) -> Acted:
+        return await self.press(button)
+
+    monkeypatch.setattr(upkeep.FakeRemote, "hold", hold)
+
+
+def presses_every_arrow(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has the focus gets every arrow."""
+    monkeypatch.setattr(_paging, "keeps", lambda *_: True)
+
+
 def pushes(change: Any) -> Mutant:
     """Notifications arrive otherwise: `change(app, payload)` is what is delivered."""
 
@@ -101,6 +115,8 @@ MUTANTS: dict[str, Mutant] = {
     "remote.type-goes-to-the-named-field": goes_one_too_far,
     "remote.what-no-arrow-leads-to-is-refused": is_content_with_anything,
     "remote.scrolling-brings-the-focus-along": arrows_press,
+    "remote.a-long-press-holds-what-is-named": holds_briefly,
+    "remote.arrows-leave-values-alone": presses_every_arrow,
     "push.arrives-whole-and-once": pushes(lambda app, payload: (app, {"aps": payload.get("aps", {})})),
     "push.to-nobody-is-refused": pushes(lambda app, payload: ("dev.anydevice.practice", payload)),
 }

@@ -111,9 +111,9 @@ async def _keys(call: Invocation, rest: list[str]) -> int:
         if name is None:
             await call.err(f"Error: Unknown keycode: {word}\n")
             return 255
-        if "--longpress" in longer:
-            await anyio.sleep(LONG_PRESS)
-        press_key(call.device.machine, name)
+        seconds = LONG_PRESS if "--longpress" in longer else 0.0
+        await anyio.sleep(seconds)
+        press_key(call.device.machine, name, seconds=seconds)
     return 0
 
 

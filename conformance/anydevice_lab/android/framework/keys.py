@@ -54,9 +54,9 @@ def name_of(word: str) -> str | None:
     return name if name in CODES else None
 
 
-def press_key(machine: Machine, name: str, held: tuple[str, ...] = ()) -> None:
-    """A key goes down and up, with modifiers held (ctrl, alt, shift, meta)."""
-    machine.device.journal.add("key", name=name, held=list(held))
+def press_key(machine: Machine, name: str, held: tuple[str, ...] = (), seconds: float = 0.0) -> None:
+    """A key goes down and, so many seconds later, up, with modifiers held (ctrl, alt, shift, meta)."""
+    machine.device.journal.add("key", name=name, held=list(held), **({"seconds": seconds} if seconds else {}))
     if name == "WAKEUP" or (name == "POWER" and not machine.awake):
         machine.awake = True
     elif name in ("SLEEP", "POWER"):
@@ -76,6 +76,6 @@ def press_key(machine: Machine, name: str, held: tuple[str, ...] = ()) -> None:
         if field is not None and not field.secure:
             machine.clipboard = field.value or ""
     elif name == "DPAD_CENTER":
-        keys.center(machine)
+        keys.center(machine, seconds)
     elif name in WORDS or name in LETTERS:
         keys.press(machine, WORDS.get(name) or LETTERS[name], held)
