@@ -12,6 +12,7 @@ import pytest
 
 from anydevice_lab.harmonyos import Lab, write_hap
 
+from . import check_hdc
 from .adb import eventually
 from .harmony import FIXTURES, Device, ask, emulator, hdc, sample
 
@@ -137,6 +138,20 @@ async def test_a_silent_lab_is_begun_by_start() -> None:
         assert "Kill server finish" in (await hdc(lab, "kill")).text
         with pytest.raises(OSError):
             await anyio.connect_tcp("127.0.0.1", lab.port)
+
+
+async def test_everything_holds_that_must_hold_on_a_real_device_too(phone: Device) -> None:
+    """The script for a real device behind a real hdc; here with the program that stands for it."""
+    await phone.lab.ask("log", serial=phone.serial, text="something")
+    assert await check_hdc.check(phone.lab.hdc, phone.serial, phone.lab.environment) == []
+    await phone.lab.fault(phone.serial, "answer", match="^uitest --version", text="none\n")
+    await phone.lab.fault(phone.serial, "screen_cut")
+    await phone.lab.fault(phone.serial, "screen_empty")
+    try:
+        found = await check_hdc.check(phone.lab.hdc, phone.serial, phone.lab.environment)
+    finally:
+        await phone.lab.clear(phone.serial)
+    assert [line.partition(":")[0] for line in found] == ["refusals", "picture"]
 
 
 # --- the Emulator manager ---
