@@ -12,6 +12,7 @@ import structlog
 from anydevice.driver import Backend, Check, Driver, Environment, HostServices
 from anydevice_adb import AdbDevice, AdbServer, Row
 from anydevice_adb.server import LOOPBACK
+from anydevice_adb.virtual import EMULATOR, virtual_devices
 from anydevice_schemas import Device
 from anydevice_schemas.errors import (
     AnydeviceError,
@@ -41,10 +42,13 @@ OTHER_SYSTEMS = "not found"
 
 @dataclass(slots=True)
 class _Asked:
-    """What a device said, and over which transport: the number changes whenever it was attached anew."""
+    """What a device said, and over which transport: the number changes whenever it was attached anew.
+
+    `identity` is None for what is no Android: another system that is attached by adb, and for its own backend to list.
+    """
 
     transport: str
-    identity: Identity
+    identity: Identity | None
 
 
 class AndroidBackend(Backend):
@@ -88,6 +92,7 @@ class AndroidBackend(Backend):
             except ToolMissing:
                 return []  # no Android tools here, so no Android devices; doctor says what is missing
             rows = await server.devices()
+        rows = await self._without_others(server, rows)
         known: list[Known] = []
         limit = anyio.CapacityLimiter(SIDE_BY_SIDE)
         avds: list[Avd] = []
@@ -192,14 +197,24 @@ class AndroidBackend(Backend):
         listed += [avd.row() for avd in avds if avd.name not in ours and avd.name not in elsewhere]
         return listed
 
+    async def _without_others(self, server: AdbServer, rows: list[Row]) -> list[Row]:
+        """The rows without those that are offline now and whose process is known to be of another system."""
+        if server.host not in LOOPBACK or all(r.state == "device" or not r.serial.startswith(EMULATOR) for r in rows):
+            return rows
+        others = {one.serial for one in await virtual_devices()}
+        return [row for row in rows if row.state == "device" or row.serial not in others]
+
     async def _know(self, server: AdbServer, row: Row, known: list[Known], limit: anyio.CapacityLimiter) -> None:
         """Adds a row with what its device says it is."""
-        if row.state != "device":
-            known.append(Known(row, None))
-            return
         key, transport = (server, row.serial), row.facts.get("transport_id", "")
         asked = self._asked.get(key)
-        if asked is not None and asked.transport == transport and asked.identity.booted:
+        if row.state != "device":
+            if asked is None or asked.identity is not None:
+                known.append(Known(row, None))
+            return
+        if asked is not None and asked.transport == transport and asked.identity is None:
+            return
+        if asked is not None and asked.transport == transport and asked.identity is not None and asked.identity.booted:
             known.append(Known(row, asked.identity))
             return
         try:
@@ -210,7 +225,8 @@ class AndroidBackend(Backend):
             known.append(Known(row, None, "It does not answer."))
             return
         if done.status == 127 or (not done.text.strip() and OTHER_SYSTEMS in done.both):
-            return  # no Android: another system that is attached by adb, and for its own backend to list
+            self._asked[key] = _Asked(transport, None)
+            return
         found = identity(parse_props(done.text))
         self._asked[key] = _Asked(transport, found)
         known.append(Known(row, found))

@@ -127,6 +127,7 @@ class VegaApps(Apps):
         front = self._in_front(page, rows)
         mine = guest.of_app(front, rows) if front else []
         found: dict[str, Any] = {"app": front or None, "location": mine[0].component if mine else front}
+        found["title"] = await self._packages.title(front) if front else ""
         if mine and mine[0].pid is not None:
             found["pid"] = mine[0].pid
         if page is None:

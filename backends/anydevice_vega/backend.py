@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import structlog
 from anydevice.driver import Backend, Check, Driver, Environment, HostServices
 from anydevice_adb import AdbDevice, AdbServer, Row
 from anydevice_adb.server import LOOPBACK
+from anydevice_adb.virtual import virtual_devices
 from anydevice_schemas import Device
 from anydevice_schemas.errors import (
     AnydeviceError,
@@ -22,13 +23,11 @@ from anydevice_schemas.errors import (
     UpstreamUnavailable,
 )
 
-from . import sdk
 from .driver import VegaDriver
-from .inventory import EMULATOR, PLATFORM, PREFIX, Identity, Known, device, devices, image_row
+from .inventory import EMULATOR, PLATFORM, PREFIX, Identity, Known
 from .power import ImageDriver
-from .reading.cli import Virtual
-from .sdk import INSTALL, Image, Sdk
-from .vvd import VirtualDevice
+from .sdk import INSTALL, Sdk
+from .virtuals import Virtuals
 
 log = structlog.get_logger("anydevice.vega")
 
@@ -71,7 +70,7 @@ class VegaBackend(Backend):
         self._start = bool(host.settings.get("start_server", True))
         self._sdk = Sdk(str(host.settings.get("program", "")))
         self._asked: dict[tuple[AdbServer, str], _Asked] = {}
-        self._virtual: dict[tuple[AdbServer, str], VirtualDevice] = {}
+        self._virtuals = Virtuals(self._sdk, Path(host.run_dir, "vvd"))
         self._starting = anyio.Lock()
 
     async def devices(self, env: Environment) -> Sequence[Device]:
@@ -84,7 +83,7 @@ class VegaBackend(Backend):
         rows = await self._rows(server)
         images = await self._sdk.images() if server.host in LOOPBACK else []
         doubtful = any(row.serial.startswith(EMULATOR) and row.state != "device" for row in rows)
-        table = await sdk.virtual_devices() if server.host in LOOPBACK and (images or doubtful) else []
+        table = await virtual_devices() if server.host in LOOPBACK and (images or doubtful) else []
         known: list[Known] = []
         limit = anyio.CapacityLimiter(SIDE_BY_SIDE)
         async with anyio.create_task_group() as group:
@@ -95,7 +94,8 @@ class VegaBackend(Backend):
             for key, asked in self._asked.items()
             if key[0] != server or any(row.serial == key[1] for row in rows)
         }
-        return await self._with_images(server, images, table, known)
+        await self._virtuals.adopt(server, images, table, {row.serial for row in rows}, env.variables)
+        return await self._virtuals.listed(server, images, known)
 
     async def connect(self, device: Device, env: Environment) -> Driver:
         """See `Backend.connect`.
@@ -109,10 +109,8 @@ class VegaBackend(Backend):
             return VegaDriver(row, adb, self._sdk, env.variables)
 
         if device.id.startswith(PREFIX):
-            images = await self._sdk.images()
-            image = next((one for one in images if PREFIX + one.name == device.id), None)
-            virtual = self._virtual.get((server, device.id.removeprefix(PREFIX)))
-            if virtual is None and image is None:
+            virtual, images = await self._virtuals.of(device.id, server, env.variables)
+            if virtual is None:
                 raise DeviceNotFound(
                     "This device is not known any more.",
                     looked_for={"serial": device.id},
@@ -120,10 +118,7 @@ class VegaBackend(Backend):
                     unusable=[],
                     nearest=[],
                 )
-            if virtual is None:
-                assert image is not None
-                virtual = self._virtual[server, image.name] = self._made(image, server, env.variables)
-            return ImageDriver(device, virtual, inner, several=len(images) > 1)
+            return ImageDriver(device, virtual, inner, several=images > 1)
         return inner(device, AdbDevice(server, device.id))
 
     async def check(self, env: Environment) -> Sequence[Check]:
@@ -146,47 +141,18 @@ class VegaBackend(Backend):
 
     async def hand_over(self) -> Mapping[str, Any] | None:
         """See `Backend.hand_over`: virtual devices that run go on running."""
-        rows = []
-        for (server, _), virtual in self._virtual.items():
-            process = await virtual.process()
-            if process is not None:
-                rows.append(
-                    {
-                        "image": asdict(virtual.image),
-                        "server": [server.host, server.port],
-                        "variables": virtual.variables,
-                        "process": asdict(process),
-                    }
-                )
+        rows = await self._virtuals.hand_over()
         return {"version": 1, "virtual": rows} if rows else None
 
     async def take_up(self, state: Mapping[str, Any]) -> None:
         """See `Backend.take_up`."""
-        running = {row.pid: row for row in await sdk.virtual_devices()}
-        for row in state["virtual"]:
-            server, image, process = AdbServer(*row["server"]), Image(**row["image"]), Virtual(**row["process"])
-            if running.get(process.pid) != process:
-                log.warning("virtual_device_not_taken_up", image=image.name)
-                continue
-            virtual = self._virtual.setdefault((server, image.name), self._made(image, server, row["variables"]))
-            await virtual.adopt(process)
+        await self._virtuals.take_up(state["virtual"])
 
     async def aclose(self) -> None:
         """See `Backend.aclose`: the virtual devices that were booted end."""
-        async with anyio.create_task_group() as group:
-            for virtual in self._virtual.values():
-                group.start_soon(self._ended, virtual)
+        await self._virtuals.aclose()
 
     # --- inside ---
-
-    async def _ended(self, virtual: VirtualDevice) -> None:
-        try:
-            await virtual.shutdown(deadline=10.0)
-        except AnydeviceError as error:
-            log.warning("virtual_device_not_ended", error=error.code)
-
-    def _made(self, image: Image, server: AdbServer, variables: Mapping[str, str]) -> VirtualDevice:
-        return VirtualDevice(image, self._sdk, server, variables, Path(self.host.run_dir, "vvd"))
 
     async def _rows(self, server: AdbServer) -> list[Row]:
         """What the adb server lists; nothing where none runs, and none is started without the SDK."""
@@ -231,26 +197,3 @@ class VegaBackend(Backend):
             identity = Identity(words[0], words[1], info if info.get("hostname", words[0]) == words[0] else {})
             known.append(Known(row, identity))
         self._asked[key] = _Asked(transport, identity)
-
-    async def _with_images(
-        self, server: AdbServer, images: Sequence[Image], table: Sequence[Virtual], known: Sequence[Known]
-    ) -> list[Device]:
-        """The devices, and the images that do not run; one that we started goes by its image's name."""
-        ours: dict[str, VirtualDevice] = {}
-        for (at, name), virtual in self._virtual.items():
-            if at == server and (virtual.starting or await virtual.process() is not None):
-                ours[name] = virtual
-        serials = {virtual.serial: name for name, virtual in ours.items() if virtual.serial}
-        listed = [row for row in devices(known) if row.id not in serials]
-        by_serial = {one.row.serial: one for one in known}
-        here = {row.serial for row in table}
-        for name, virtual in ours.items():
-            row = by_serial.get(virtual.serial)
-            plain = image_row(virtual.image, booting=True)
-            if row is not None and row.identity is not None and not virtual.starting:
-                told = device(row)
-                facts = {**told.facts, "serial": virtual.serial}
-                plain = told.model_copy(update={"id": PREFIX + name, "name": plain.name, "facts": facts})
-            listed.append(plain)
-        elsewhere = {one.image for one in table if one.serial in here & by_serial.keys() and one.serial not in serials}
-        return [*listed, *(image_row(one) for one in images if one.name not in ours and one.name not in elsewhere)]

@@ -9,7 +9,7 @@ import anyio
 
 from anydevice.driver import Acted, Elements, Probe
 from anydevice_schemas import Node, Point, Tree
-from anydevice_schemas.errors import ActionUnverified, InvalidArgument, StaleRef, Unsupported
+from anydevice_schemas.errors import ActionUnverified, FocusUnavailable, InvalidArgument, StaleRef, Unsupported
 
 from .codes import BACK, LEFT, RIGHT, SELECT, Key
 from .guarding import refuse
@@ -96,13 +96,17 @@ class VegaElements(Elements):
 
         Raises:
             StaleRef: It is gone.
-            Unsupported: It cannot have the focus.
+            FocusUnavailable: It cannot have the focus.
             DialogOpen: A dialog has to be answered first.
         """
-        _, node = await self._fresh(key)
+        tree, node = await self._fresh(key)
         if not node.actions and "editable" not in node.states:
-            raise Unsupported(
-                "The element cannot have the focus.", operation="elements.focus", alternatives=["remote.press"]
+            now = focus_of(tree)
+            raise FocusUnavailable(
+                "The element cannot have the focus.",
+                hint="Call snapshot, and choose what can be acted on.",
+                holder=f"{now.role} {now.name}".strip() if now is not None else "nothing",
+                fix="Choose another element.",
             )
         return Acted("accessibility", verified=await self._focused(node))
 

@@ -14,10 +14,26 @@ from anydevice.driver import Dialog
 from anydevice_schemas import Node, Tree
 from anydevice_schemas.errors import DialogOpen
 
+from .reading.page import Page
+from .reading.roles import role_of
+
 ROLES: Final = frozenset({"dialog", "alertdialog"})
 MOST_BUTTONS: Final = 3
 YES: Final = re.compile(r"ok|okay|yes|allow|accept|agree|continue|confirm|retry|button1|positive", re.I)
 NO: Final = re.compile(r"cancel|no|deny|decline|don.?t allow|dismiss|close|not now|later|button2|negative", re.I)
+
+
+def may_ask(page: Page) -> bool:
+    """Whether there can be a dialog at all: a second window, or an element that says that it is one."""
+    app = page.front()
+    if app is None:
+        return False
+    return len(app.windows) > 1 or any(
+        role_of(word, text=False, acts=False) in ROLES
+        for window in app.windows
+        for element in window.elements
+        if (word := element.attributes.get("role", ""))
+    )
 
 
 def inside(tree: Tree) -> list[Node]:

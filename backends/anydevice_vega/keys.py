@@ -30,12 +30,18 @@ class VegaKeys(Keys):
     async def press(self, chord_text: str) -> Acted:
         """See `Keys.press`.
 
+        Enter is the key that selects as well: on a field it would only bring up the keyboard. So where a field has the
+        focus the keyboard is brought up first, and Enter is then its own.
+
         Raises:
             InvalidArgument: There is no such key.
             Unsupported: It is a chord.
             PermissionMissing: Developer mode is off, and there is no other road.
         """
-        road, seen = await self._routes.press(chord(chord_text))
+        key = chord(chord_text)
+        if key == SELECT and await self._field() is not None:
+            await self._reach.ask("showKeyboard")
+        road, seen = await self._routes.press(key)
         return Acted(road, verified=seen)
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:

@@ -26,7 +26,7 @@ from anydevice_schemas.errors import (
 )
 
 from .reach import Reach
-from .reading import guest
+from .reading import guest, vpkg
 
 NAME: Final = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)+", re.ASCII)
 SUFFIX: Final = ".vpkg"
@@ -58,6 +58,14 @@ class Packages:
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
+        self._titles: dict[str, str] = {}
+
+    async def title(self, app: str) -> str:
+        """What a package calls itself for people; its id where it does not say. Asked once."""
+        if app not in self._titles:
+            done = await self._reach.run("vpm", "info", app, deadline=5.0)
+            self._titles[app] = guest.title(done.text) or app
+        return self._titles[app]
 
     async def look(self) -> Known:
         """All there is to know of the apps, in one round trip.
@@ -101,6 +109,7 @@ class Packages:
         file = Path(path)
         if not await anyio.to_thread.run_sync(file.is_file):
             raise PathNotFound("There is no such package.", path=file.name)
+        inner = await anyio.to_thread.run_sync(vpkg.package_id, file)
         before = set(await self.names())
         target = f"/tmp/anydevice-{secrets.token_hex(6)}{SUFFIX}"
         try:
@@ -111,7 +120,7 @@ class Packages:
                 await self._reach.run("rm", "-f", target, deadline=4.0)
         said = done.both
         if done.status != 0 or not guest.installed_well(said):
-            if guest.no_package(said):
+            if guest.no_package(said) or (inner is None and guest.says_no_more(said)):
                 raise InvalidArgument(
                     "This is no package for Vega.", param="path", expected="a VPKG file", said=said[-1000:]
                 )
@@ -124,8 +133,10 @@ class Packages:
             )
         after = await self.names()
         new = sorted(set(after) - before)
-        # An update adds nothing: the device then names the app among its words.
-        app = new[0] if len(new) == 1 else next((name for name in after if _names(said, name)), None)
+        # An update adds nothing: which app it was the package tells, or the device among its words.
+        named = [*new[:1], *([inner] if inner in after else []), *(name for name in after if _names(said, name))]
+        app = named[0] if named else None
+        self._titles.clear()
         return Acted("vpm", verified=app is not None or None, data={"app": app} if app else {})
 
     async def uninstall(self, app: str) -> Acted:

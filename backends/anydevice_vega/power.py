@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from anydevice.driver import CAPABILITIES, Acted, Driver, Power
+from anydevice.driver import Acted, Capability, Driver, Power
 from anydevice_adb import AdbDevice
 from anydevice_adb.server import LOOPBACK
+from anydevice_adb.virtual import virtual_devices
 from anydevice_schemas import Device, DeviceRef
 from anydevice_schemas.errors import Unsupported
 
-from . import sdk
 from .sdk import Sdk
 from .vvd import VirtualDevice, end, gone
 
+NOWHERE: Final = "vvd-that-is-down"
+"""A serial that no adb server lists: whatever is asked of it is answered by `device_offline`."""
 Inner = Callable[[Device, AdbDevice], Driver]
 """Makes the driver of a device that runs."""
 
@@ -54,7 +56,7 @@ class RunningPower(Power):
             Unsupported: It is none of this machine.
             ActionUnverified: It is still there.
         """
-        rows = [row for row in await sdk.virtual_devices() if row.serial == self._serial]
+        rows = [row for row in await virtual_devices() if row.serial == self._serial]
         if self._server.host not in LOOPBACK or len(rows) != 1:
             raise Unsupported(
                 "Only virtual devices of this machine can be shut down.", operation="power.shutdown", alternatives=[]
@@ -75,6 +77,8 @@ class ImagePower(Power):
     async def boot(self, *, headless: bool | None, deadline: float) -> Acted:
         """See `Power.boot`; errors as `VirtualDevice.boot`."""
         virtual = self._driver.virtual
+        if await virtual.process() is None:
+            await self._driver.release()  # of one that ended by itself
         started = await virtual.boot(headless=headless, deadline=deadline, several=self._driver.several)
         self._driver.fit()
         data: dict[str, Any] = {"serial": virtual.serial}
@@ -88,32 +92,35 @@ class ImagePower(Power):
 
 
 class ImageDriver(Driver):
-    """The driver of an image: only `power` while it does not run, and then everything a device has."""
+    """The driver of an image. What it cannot do while the device is down it has all the same: `open` may boot it."""
 
     def __init__(self, device: Device, virtual: VirtualDevice, inner: Inner, *, several: bool) -> None:
         """`several`: other images are installed as well."""
         self.device, self.virtual, self.several, self._make = device, virtual, several, inner
-        self.power = ImagePower(self)
         self._inner: Driver | None = None
+        self._down = inner(device, AdbDevice(virtual.server, NOWHERE))
+        self.power = ImagePower(self)
+        self._take(self._down)
         self.fit()
 
     def fit(self) -> None:
-        """Takes on what the device has now: everything once it is up, and nothing before."""
+        """Takes on the device that is up."""
         serial = self.virtual.serial
         if self._inner is not None or not serial or self.virtual.starting:
             return
         row = self.device.model_copy(update={"state": "ready"})
         self._inner = self._make(row, AdbDevice(self.virtual.server, serial))
-        for kind in CAPABILITIES:
-            if kind.name != "power" and hasattr(self._inner, kind.name):
-                setattr(self, kind.name, getattr(self._inner, kind.name))
+        self._take(self._inner)
+
+    def _take(self, other: Driver) -> None:
+        for name, part in vars(other).items():
+            if isinstance(part, Capability) and name != "power":
+                setattr(self, name, part)
 
     async def release(self) -> None:
         """Lets go of what runs."""
         inner, self._inner = self._inner, None
-        for kind in CAPABILITIES:
-            if kind.name != "power":
-                vars(self).pop(kind.name, None)
+        self._take(self._down)
         if inner is not None:
             await inner.aclose()
 

@@ -19,6 +19,9 @@ T = TypeVar("T")
 BACK_WITHIN: Final = 8.0
 """Seconds a device that is offline is waited for: the transport has such moments of about five."""
 STEP: Final = 0.25
+SOURCE: Final = "getPageSource"
+FRESH: Final = 0.25
+"""Seconds for which a look at the screen serves the next press as well."""
 READY: Final = "device"
 
 
@@ -28,6 +31,7 @@ class Reach:
     def __init__(self, adb: AdbDevice) -> None:
         self.adb = adb
         self.toolkit = Toolkit(adb)
+        self._last: tuple[float, Page] | None = None
 
     async def run(self, *words: str | int, deadline: float = 10.0) -> ShellDone:
         """Runs a program on the device; each word reaches it as it is.
@@ -43,6 +47,7 @@ class Reach:
         Raises:
             AnydeviceError: As `AdbDevice.shell`.
         """
+        self._last = None
         return await self.patiently(lambda: self.adb.shell(command, deadline=deadline))
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, *, deadline: float = DEADLINE) -> Any:
@@ -54,6 +59,8 @@ class Reach:
             CallTimeout: It did not answer in time.
             AnydeviceError: The device cannot be reached.
         """
+        if method != SOURCE:
+            self._last = None
         try:
             return await self.patiently(lambda: self.toolkit.call(method, params, deadline=deadline))
         except ToolkitOff as error:
@@ -74,9 +81,9 @@ class Reach:
             UpstreamUnavailable: What came is no page source.
             AnydeviceError: As `ask`.
         """
-        text = source(await self.ask("getPageSource"))
+        text = source(await self.ask(SOURCE))
         try:
-            return await _parsed(text)
+            page = await _parsed(text)
         except NoPage as error:
             raise UpstreamUnavailable(
                 "The automation toolkit gave no page source.",
@@ -85,6 +92,8 @@ class Reach:
                 retryable=True,
                 said=error.said,
             ) from error
+        self._last = anyio.current_time(), page
+        return page
 
     async def tree(self) -> Tree:
         """The whole of what is shown now, dialogs and all.
@@ -93,6 +102,16 @@ class Reach:
             AnydeviceError: As `page`.
         """
         return build(await self.page())
+
+    async def recent(self) -> Page:
+        """As `page`; the last one, where that was read a moment ago and nothing was asked of the device since.
+
+        Raises:
+            AnydeviceError: As `page`.
+        """
+        if self._last is not None and anyio.current_time() - self._last[0] < FRESH:
+            return self._last[1]
+        return await self.page()
 
     async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Asks once more, when the device is there again, what was refused because it was not: nothing had been sent.

@@ -12,12 +12,12 @@ from typing import Final, Literal
 import anyio
 
 from anydevice_adb import line
-from anydevice_schemas import Node, Tree
 from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, PermissionMissing, UpstreamUnavailable
 
 from .codes import HOME, Key
+from .glance import Change, compare
 from .reach import Reach
-from .tree import focus_of
+from .reading.page import Page
 
 Road = Literal["toolkit", "inputd"]
 PATIENCE: Final = 0.3
@@ -25,10 +25,10 @@ PATIENCE: Final = 0.3
 DOUBT: Final = 1.2
 """Seconds a press by a road that is not known yet is given to show."""
 LOOK: Final = 0.03
-SHORT: Final = 50
-"""Milliseconds a button is held for a short press by the toolkit."""
-SHORTEST: Final = 1
-"""Milliseconds for the same by inputd-cli, whose own short press takes five times as long."""
+REST: Final = 0.06
+"""Seconds after which what says something else has to say the same still."""
+SHORT: Final = 1
+"""Milliseconds a button is held for a short press: inputd-cli's own word for one takes five times as long in all."""
 NO_SHELL: Final = "com.amazon.dev.shell.service"
 """What is not running while developer mode is off."""
 
@@ -76,7 +76,7 @@ class Routes:
             params = {"inputKeyEvent": str(key.code), "holdDuration": ms or SHORT}
             await self._reach.ask("injectInputKeyEvent", params, deadline=5.0 + seconds)
             return
-        words = ["inputd-cli", "button_press", key.name, "--holdDuration", str(ms or SHORTEST)]
+        words = ["inputd-cli", "button_press", key.name, "--holdDuration", str(ms or SHORT)]
         await self.inputd(*words, deadline=10.0 + seconds)
 
     async def inputd(self, *words: str, deadline: float = 10.0) -> str:
@@ -103,57 +103,41 @@ class Routes:
             )
         return done.text
 
-    def _roads(self, before: Tree | None) -> list[Road]:
+    def _roads(self, before: Page | None) -> list[Road]:
         both: list[Road] = ["toolkit", "inputd"] if before is not None else ["inputd"]
         return [road for road in both if road not in self.dead] or both
 
-    async def _look(self) -> Tree | None:
+    async def _look(self) -> Page | None:
         """The screen; None where it cannot be read, which keeps no key from being pressed."""
         try:
-            return await self._reach.tree()
+            return await self._reach.recent()
         except (DeviceNotReady, UpstreamUnavailable):
             return None
 
-    async def _changed(self, road: Road, before: Tree | None) -> bool | None:
-        """Whether the screen shows something else within a moment."""
+    async def _changed(self, road: Road, before: Page | None) -> bool | None:
+        """Whether the screen shows something else within a moment; None where it cannot be read any more."""
         if before is None:
             return None
-        was = focus_of(before)
         differs = False
         with anyio.move_on_after(PATIENCE if road in self.good else DOUBT):
-            while True:
-                try:
-                    after = await self._reach.tree()
-                except AnydeviceError:
-                    return None
-                now = focus_of(after)
-                if moved(was, now) or after.generation != before.generation:
-                    self.good.add(road)
-                    self.dead.discard(road)
-                    return True
-                if differ(before, after):
-                    differs = True
-                    if road in self.good:
+            try:
+                while True:
+                    after = await self._reach.page()
+                    change = compare(before, after)
+                    if change.focus:
+                        self.good.add(road)
+                        self.dead.discard(road)
                         return True
-                await anyio.sleep(LOOK)
+                    differs = differs or change.other or bool(change.texts and await self._rests(after, change))
+                    if differs and road in self.good:
+                        return True
+                    await anyio.sleep(LOOK)
+            except AnydeviceError:
+                return None
         return differs
 
-
-def moved(was: Node | None, now: Node | None) -> bool:
-    """Whether the focus went to another element."""
-    if was is None or now is None:
-        return was is not now
-    return (was.key, was.identifier, was.rect if was.key is None else None) != (
-        now.key,
-        now.identifier,
-        now.rect if now.key is None else None,
-    )
-
-
-def differ(before: Tree, after: Tree) -> bool:
-    """Whether two looks at the screen show different things."""
-    looks = [
-        [(node.role, node.key, node.name, node.value, node.states, node.rect) for node in tree.nodes]
-        for tree in (before, after)
-    ]
-    return looks[0] != looks[1]
+    async def _rests(self, after: Page, change: Change) -> bool:
+        """Whether something of what says something else has come to rest: what moves by itself is no evidence."""
+        await anyio.sleep(REST)
+        still = compare(after, await self._reach.page())
+        return still.focus or still.other or bool(change.texts - still.texts)

@@ -25,10 +25,10 @@ from anydevice_schemas.errors import (
 )
 
 from .apps import VegaApps
-from .guarding import refuse
+from .guarding import may_ask, refuse
 from .reach import Reach
 from .toolkit import ToolkitOff, ToolkitSaidNo
-from .tree import SCREEN, build
+from .tree import SCREEN, build, screen_of
 
 log = structlog.get_logger("anydevice.vega")
 
@@ -58,8 +58,8 @@ class VegaScreen(Screen):
         page = await self._reach.page()
         front = page.front()
         await self._apps.troubled(front.name if front is not None else "")
-        whole = build(page)
-        refuse(whole)
+        if may_ask(page):
+            refuse(build(page))
         return build(page, scope)
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:
@@ -98,10 +98,9 @@ class VegaScreen(Screen):
     async def geometry(self) -> Geometry:
         """See `Screen.geometry`. How many pixels a point has a picture tells; it is one as far as anybody knows."""
         try:
-            tree = await self._reach.tree()
+            return Geometry(screen_of(await self._reach.recent()), 1.0)
         except DeviceNotReady:
             return Geometry(SCREEN, 1.0)
-        return Geometry(tree.viewport or SCREEN, 1.0)
 
     async def _picture(self) -> bytes:
         """A picture by the toolkit, else by what else there is; each is told what it gave."""

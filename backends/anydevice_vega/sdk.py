@@ -21,7 +21,6 @@ NAMES: Final = ("vega", "kepler")
 USUAL: Final = "~/vega/bin/vega"
 ASKING: Final = 6.0
 """Seconds a question may take: the program starts three others."""
-LISTING: Final = 5.0
 INSTALL: Final = "Install the Vega SDK from Amazon's developer site; it puts vega into ~/vega/bin."
 
 
@@ -32,6 +31,10 @@ class Image:
     name: str
     version: str
     path: str
+
+    def holds(self, program: str) -> bool:
+        """Whether a virtual device's program lies in the folder of the images this one is in."""
+        return program.startswith(str(Path(self.path).parent) + os.sep)
 
 
 class Sdk:
@@ -73,15 +76,6 @@ class Sdk:
         """Images that are installed, the newest of each name."""
         path = await self.program()
         return [] if path is None else await anyio.to_thread.run_sync(_images, path)
-
-
-async def virtual_devices() -> list[cli.Virtual]:
-    """The virtual devices that run on this machine, whoever started them; none where nobody tells."""
-    try:
-        done = await processes.run(["ps", "-A", "-ww", "-o", "pid=,command="], deadline=LISTING, cap=8 << 20)
-    except AnydeviceError:
-        return []
-    return cli.virtual_devices(done.text)
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

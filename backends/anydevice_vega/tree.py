@@ -11,6 +11,7 @@ from typing import Final
 
 from anydevice.driver import TreeScope
 from anydevice_schemas import INTERACTIVE, Node, Rect, Tree
+from anydevice_schemas.errors import StaleRef
 
 from .reading.page import LAUNCHER, Element, Page, PageApp, PageWindow
 from .reading.roles import FIELDS, TOGGLES, VALUED, role_of
@@ -22,25 +23,38 @@ KEPT: Final = INTERACTIVE | {"heading", "dialog", "alertdialog", "keyboard", "wi
 """Roles that an interactive tree keeps."""
 NAMED_INSIDE: Final = frozenset({"clickable", "button", "listitem", "gridcell", "menuitem", "tab", "option", *TOGGLES})
 """Roles that are called as the first text inside them says, where they say nothing themselves."""
+APP, WINDOW = "app:", "window:"
+"""What keys of the app in front and of its windows begin with; those of elements are the toolkit's ids."""
 BULLETS: Final = frozenset("•●*")
 BAND: Final = 64
 """Points of the height of a screen that are looked through together for what lies over what."""
 
 
 def build(page: Page, scope: TreeScope = WHOLE) -> Tree:
-    """The tree of the app in front; that of nothing at all where no app shows anything."""
+    """The tree of the app in front; that of nothing at all where no app shows anything.
+
+    Raises:
+        StaleRef: What the scope begins with is gone.
+    """
     app = page.front()
     name, run = (app.name, app.id) if app is not None else ("", "")
-    windows = _ordered(app) if app is not None else []
+    windows = ordered(app) if app is not None else []
     screen = _screen(windows)
-    root = Node("application", name=name, app=name, rect=screen, key=f"app:{run}" if run else None)
+    root = Node("application", name=name, app=name, rect=screen, key=f"{APP}{run}" if run else None)
     tree = Tree([root], generation=f"{name}:{run}", viewport=screen, location=name, app=name)
     builder = _Builder(tree, scope, screen)
+    start = scope.root if scope.root != root.key else None
+    found = start is None
     for place, window in enumerate(windows):
         modal = place > 0 and window is windows[-1] and _smaller(window, windows[0])
-        builder.window(
-            window, modal=modal, blocked=not modal and len(windows) > 1 and _smaller(windows[-1], windows[0])
-        )
+        blocked = not modal and len(windows) > 1 and _smaller(windows[-1], windows[0])
+        whole = start is None or start == WINDOW + window.attributes.get("id", "")
+        part = window if whole else _part(window, start or "")
+        if whole or part.elements:
+            found = True
+            builder.window(part, modal=modal, blocked=blocked)
+    if not found:
+        raise StaleRef("The element is gone.", ref="", reason="gone", nearest_matches=[])
     builder.finish()
     return tree
 
@@ -66,7 +80,39 @@ def is_home(app: str) -> bool:
     return app == LAUNCHER
 
 
-def _ordered(app: PageApp) -> list[PageWindow]:
+def _part(window: PageWindow, key: str) -> PageWindow:
+    """A window with one element of it, and what is inside of that; nothing where it has none of this key."""
+    places: dict[int, int] = {}
+    kept: list[Element] = []
+    for at, element in enumerate(window.elements):
+        if element.parent in places or (not kept and element.attributes.get("id") == key):
+            places[at] = len(kept)
+            kept.append(Element(places.get(element.parent, -1), element.attributes, element.text, element.web))
+    return PageWindow(window.attributes, kept)
+
+
+def at_home(page: Page) -> bool:
+    """Whether the home screen is in front."""
+    app = page.front()
+    return app is not None and is_home(app.name)
+
+
+def cursor_of(app: PageApp) -> Element | None:
+    """The element with the cursor, in the topmost window that has one."""
+    for window in reversed(ordered(app)):
+        at = _cursor(window)
+        if at >= 0:
+            return window.elements[at]
+    return None
+
+
+def screen_of(page: Page) -> Rect:
+    """The screen, in points."""
+    app = page.front()
+    return _screen(ordered(app) if app is not None else [])
+
+
+def ordered(app: PageApp) -> list[PageWindow]:
     """Windows, the lowest first: what is smaller lies over what fills the screen."""
     return sorted(app.windows, key=lambda window: -_area(_rect(window.attributes)))
 
@@ -109,7 +155,7 @@ class _Builder:
             return
         states = frozenset({"modal"}) if modal else frozenset()
         node = Node("dialog" if modal else "window", parent=0, states=states, rect=_rect(window.attributes))
-        node.key = self._key("window:", window.attributes)
+        node.key = self._key(WINDOW, window.attributes)
         self.tree.nodes.append(node)
         self._elements(window, len(self.tree.nodes) - 1, blocked)
 
@@ -124,12 +170,16 @@ class _Builder:
         cursor = _cursor(window)
         placed: list[int] = []
         depths: list[int] = []
+        off: list[bool] = []
         first = len(nodes)
         for at, element in enumerate(window.elements):
             up = placed[element.parent] if element.parent >= 0 else root
-            depth = depths[element.parent] + 1 if element.parent >= 0 else 1
+            depth = depths[element.parent] + 1 if element.parent >= 0 else 2
             depths.append(depth)
             node = self._node(window, at, element, focused=at == cursor)
+            off.append("disabled" in node.states or (not node.actions and element.parent >= 0 and off[element.parent]))
+            if off[at]:
+                node.states |= {"disabled"}  # a label is as disabled as what it is the label of
             if depth > scope.max_depth or len(nodes) >= scope.max_nodes:
                 self.cut["depth" if depth > scope.max_depth else "nodes"] += 1
                 placed.append(up)

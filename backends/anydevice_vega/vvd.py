@@ -18,10 +18,10 @@ import anyio.to_thread
 
 from anydevice.kit import pids, processes
 from anydevice_adb import AdbDevice, AdbServer
+from anydevice_adb.virtual import Virtual, virtual_devices
 from anydevice_schemas.errors import ActionUnverified, AnydeviceError, CallTimeout, UpstreamUnavailable
 
 from . import sdk
-from .reading.cli import Virtual
 from .sdk import Image, Sdk
 
 STEP: Final = 0.2
@@ -40,6 +40,8 @@ class VirtualDevice:
     Attributes:
         image: Which.
         serial: What the adb server calls it, while it runs.
+        starting: It is being started here.
+        ours: It was started here, and ends with the backend.
     """
 
     def __init__(self, image: Image, tools: Sdk, server: AdbServer, variables: Mapping[str, str], folder: Path) -> None:
@@ -48,7 +50,7 @@ class VirtualDevice:
         self._sdk, self._folder = tools, folder
         self._lock = anyio.Lock()
         self._running: tuple[Virtual, str | None] | None = None
-        self.starting = False
+        self.starting, self.ours = False, False
 
     @property
     def serial(self) -> str:
@@ -61,8 +63,9 @@ class VirtualDevice:
             return None
         return self._running[0]
 
-    async def adopt(self, row: Virtual) -> None:
-        """Takes one that runs for this one."""
+    async def adopt(self, row: Virtual, *, ours: bool) -> None:
+        """Takes one that runs for this one; `ours`: it was started here."""
+        self.ours = ours
         self._running = row, await pids.started_at(row.pid)
 
     async def boot(self, *, headless: bool | None, deadline: float, several: bool) -> bool:
@@ -119,7 +122,7 @@ class VirtualDevice:
         path = await self._sdk.program()
         if path is None:
             raise sdk.missing()
-        before = {row.pid for row in await sdk.virtual_devices()}
+        before = {row.pid for row in await virtual_devices()}
         await anyio.to_thread.run_sync(lambda: self._folder.mkdir(parents=True, exist_ok=True))
         said = self._folder / f"{self.image.name}.log"
         words = ["virtual-device", "start", "--timeout", str(max(1, round(deadline)))]
@@ -138,7 +141,7 @@ class VirtualDevice:
             raise
         finally:
             with anyio.CancelScope(shield=True):
-                await self._note(before, await sdk.virtual_devices())
+                await self._note(before, await virtual_devices())
         if code != 0 or self._running is None:
             text = await anyio.to_thread.run_sync(_tail, said)
             raise UpstreamUnavailable(
@@ -154,7 +157,7 @@ class VirtualDevice:
         below = str(Path(self.image.path).parent) + os.sep
         ours = [row for row in mine if row.program.startswith(below)] or mine
         if ours:
-            await self.adopt(ours[0])
+            await self.adopt(ours[0], ours=True)
 
     async def _up(self) -> None:
         """Waits until its guest answers."""
@@ -185,7 +188,7 @@ async def end(tools: Sdk, row: Virtual, variables: Mapping[str, str]) -> None:
         ActionUnverified: It is still there.
     """
     since = await pids.started_at(row.pid)
-    if len(await sdk.virtual_devices()) == 1:
+    if len(await virtual_devices()) == 1:
         with suppress(AnydeviceError):  # it says "not running" of what runs: what counts is the process table
             await tools.run("virtual-device", "stop", deadline=STOPPING, variables=variables)
     for number in (signal.SIGTERM, signal.SIGKILL):

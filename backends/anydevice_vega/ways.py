@@ -8,14 +8,15 @@ from typing import Final
 import anyio
 
 from anydevice.driver import Acted, Navigation, Remote
-from anydevice_schemas import Tree
 from anydevice_schemas.errors import DeviceNotReady, UpstreamUnavailable
 
 from .codes import BACK, HOME, button
-from .guarding import refuse
+from .glance import compare
+from .guarding import may_ask, refuse
 from .reach import Reach
-from .routes import Routes, differ
-from .tree import is_home
+from .reading.page import Page
+from .routes import Routes
+from .tree import at_home, build
 
 ARRIVAL: Final = 3.0
 """Seconds the screen before, or the home screen, may take to come up."""
@@ -56,22 +57,22 @@ class VegaNavigation(Navigation):
             DialogOpen: A dialog has to be answered first.
         """
         before = await self._look()
-        if before is not None:
-            refuse(before)
+        if before is not None and may_ask(before):
+            refuse(build(before))
         road, seen = await self._routes.press(BACK)
         if seen is not True and before is not None:
-            seen = await self._until(lambda now: differ(before, now))
+            seen = await self._until(lambda now: compare(before, now).any)
         return Acted("back", verified=seen, data={"road": road})
 
     async def home(self) -> Acted:
         """See `Navigation.home`: by the button, and where that leads nowhere by the system's own address of it."""
         await self._routes.press(HOME)
-        if await self._until(lambda now: is_home(now.app)):
+        if await self._until(at_home):
             return Acted("home", verified=True)
         await self._reach.run("vmsgr", "send", "os://home")
-        return Acted("home-address", verified=await self._until(lambda now: is_home(now.app)))
+        return Acted("home-address", verified=await self._until(at_home))
 
-    async def _until(self, holds: Callable[[Tree], bool]) -> bool | None:
+    async def _until(self, holds: Callable[[Page], bool]) -> bool | None:
         """Whether the screen comes to be as it should; None where it cannot be read."""
         with anyio.move_on_after(ARRIVAL):
             while True:
@@ -83,8 +84,8 @@ class VegaNavigation(Navigation):
                 await anyio.sleep(STEP)
         return False
 
-    async def _look(self) -> Tree | None:
+    async def _look(self) -> Page | None:
         try:
-            return await self._reach.tree()
+            return await self._reach.page()
         except (DeviceNotReady, UpstreamUnavailable):
             return None

@@ -1,4 +1,4 @@
-"""What the `vega` program and the process table print: noise around a line of JSON, devices, virtual devices."""
+"""What the `vega` program prints: noise around a line of JSON, and devices."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 
 _ROW = re.compile(r"^(?P<id>\S+) : (?P<rest>.+)$", re.M)
 _HOST = re.compile(r"\bamazon-[0-9a-f]+\b")
-_VVD = re.compile(r"^\s*(?P<pid>\d+)\s+(?P<command>\S*vega-virtual-device)\s(?P<rest>.*)$", re.M)
-_PORTS = re.compile(r"-ports (?P<console>\d+),(?P<adb>\d+)")
-_IMAGE = re.compile(r"/vvd/images/(?P<image>[^/]+)/")
 OFFLINE = re.compile(r"device offline|transport offline|device .*not found", re.I)
 
 
@@ -21,21 +18,6 @@ class ListedRow:
 
     id: str
     hostname: str = ""
-
-
-@dataclass(slots=True, frozen=True)
-class Virtual:
-    """A virtual device in the process table: its process, console port, image, and its program's path."""
-
-    pid: int
-    port: int
-    image: str
-    program: str
-
-    @property
-    def serial(self) -> str:
-        """What adb calls it."""
-        return f"emulator-{self.port}"
 
 
 def last_json(text: str) -> dict[str, Any] | None:
@@ -81,18 +63,6 @@ def listed(text: str) -> list[ListedRow]:
             continue
         names.add(name)
         found.append(ListedRow(id, name))
-    return found
-
-
-def virtual_devices(text: str) -> list[Virtual]:
-    """The virtual devices of a process table (`ps -A -ww -o pid=,command=`)."""
-    found = []
-    for row in _VVD.finditer(text):
-        ports = _PORTS.search(row["rest"])
-        if ports is None:
-            continue
-        image = _IMAGE.search(row["command"])
-        found.append(Virtual(int(row["pid"]), int(ports["console"]), image["image"] if image else "", row["command"]))
     return found
 
 

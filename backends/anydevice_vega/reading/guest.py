@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _ID = re.compile(r"[A-Za-z][\w-]*(?:\.[\w-]+)+")
+_PHASE = re.compile(r".*\.\.\.\s*(?:failed|success)\.?", re.I)
+_TITLE = re.compile(r"^title:(?P<title>.*)$", re.M)
 _COLUMN = re.compile(r"\S+(?: \S+)*")
 FRONT = re.compile(r"foreground|active|resumed|visible", re.I)
 BEHIND = re.compile(r"background|inactive|suspended|stopped|paused", re.I)
@@ -38,6 +40,12 @@ def ids(text: str) -> list[str]:
         if _ID.fullmatch(word) and word not in found:
             found.append(word)
     return found
+
+
+def title(text: str) -> str:
+    """The title in what `vpm info` prints of a package; empty where there is none."""
+    found = _TITLE.search(text)
+    return found["title"].strip() if found else ""
 
 
 def running(text: str) -> list[Running]:
@@ -86,6 +94,11 @@ def crashes(text: str, app: str) -> int:
 def installed_well(text: str) -> bool:
     """Whether an installation went well: some phase says so, and none says otherwise."""
     return _GOOD.search(text) is not None and _BAD.search(text) is None
+
+
+def says_no_more(text: str) -> bool:
+    """Whether nothing but the end of phases is told (`Installing/Updating 'x' ...failed`), and no reason."""
+    return all(_PHASE.fullmatch(row.strip()) for row in text.splitlines() if row.strip())
 
 
 def no_package(text: str) -> bool:

@@ -12,6 +12,8 @@ from .apps import HandsetPractice
 from .handset import Handset
 
 WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+SLIDER_STEP = 5
+"""How far an arrow takes a slider that has the focus, of 100; that is what Android's own takes."""
 ORDER = ("ctrl", "alt", "shift", "meta")
 
 
@@ -43,7 +45,10 @@ def press(handset: Handset[Any], key: str, held: tuple[str, ...] = ()) -> None:
     if practice is None and screen.focus is not None and takes_keys(screen.focus):
         _edit(screen.focus, word)
     if handset.steered and key in WAYS and not held:
-        move_focus(handset, WAYS[key])
+        if key in ("left", "right") and before is not None and before.role == "slider" and screen.focus is before:
+            before.write(str(min(100, max(0, int(float(before.value or 0)) + SLIDER_STEP * WAYS[key][0]))))
+        else:
+            move_focus(handset, WAYS[key])
 
 
 def _edit(field: FakeElement, word: str) -> None:

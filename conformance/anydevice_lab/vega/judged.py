@@ -1,4 +1,4 @@
-"""The lab of the conformance suite: two televisions, for `anydevice conformance vega --lab`."""
+"""The lab of the conformance suite: a virtual device and a stick, for `anydevice conformance vega --lab`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anyio.from_thread import start_blocking_portal
 
 from .lab import Lab
 
-DEVICES = ("stick", "stick")
+DEVICES = ("vvd", "stick")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 from anydevice.testing.screen import FakeElement, FakeScreen
 from anydevice_schemas import EDITABLE, INTERACTIVE
 
+from ..handset.apps import HandsetPractice
 from ..handset.geometry import Box
 from ..handset.picture import pixels
 from .apps import LAUNCHER, VegaApp
@@ -178,11 +179,12 @@ def _element(app: VegaApp, screen: FakeScreen, element: FakeElement, box: Box, b
     role, states = element.role, element.states
     number = int(element.key[1:])
     enabled = "disabled" not in states
-    acts = role in INTERACTIVE or element.on_press is not None
+    acts = role in INTERACTIVE or role == "listitem" or element.on_press is not None
+    veil = isinstance(screen, HandsetPractice) and role == "image"  # it takes touches, and no focus
     cursor = element is screen.focus
     facts: dict[str, str] = {}
     more = ""
-    if acts and role not in EDITABLE:
+    if (acts or veil) and role not in EDITABLE:
         facts["clickable"] = "true"
         more += '<tappable handler="22"/>'
     if role in SELECTABLE:
