@@ -208,6 +208,13 @@ async def test_keys_go_to_what_has_the_focus_and_to_nothing_else(phone: Wda, rep
     assert (await phone.node("form.name"))["value"] == "ac"
     assert await _keyboard(phone) is None  # return ends a field of one line
     assert (await phone.refused("GET", "S/element/active"))[:2] == (404, "no such element")
+    # A field of several lines takes a line end as a character, all of it as one change.
+    await phone.tap("form.notes")
+    before = len(reports.of("fill"))
+    await phone.post("S/wda/keys", value=list("a\nb\n"))
+    assert (await phone.node("form.notes"))["value"] == "a\nb\n"
+    await reports.heard("fill", before + 1)
+    assert len(reports.of("fill")) == before + 1
 
 
 async def test_a_value_is_typed_into_its_element(phone: Wda, reports: Reports) -> None:

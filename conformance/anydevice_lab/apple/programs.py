@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
 from anyio.abc import UNIXSocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
+
+from ..guest.programs import read_some, write
 
 if TYPE_CHECKING:
     from .world import World
@@ -142,8 +143,7 @@ async def _serve(
         await write(handles[2], data)
 
     async def read() -> bytes:
-        await _ready(handles[0], anyio.wait_readable)
-        return os.read(handles[0], 65536)
+        return await read_some(handles[0])
 
     call = Invocation(world, Path(name).name, args, out=out, err=err, read=read, say=stream.send)
     call.folder = folder
@@ -171,26 +171,3 @@ async def _run(call: Invocation, programs: dict[str, Program]) -> int:
         return await programs[call.name](call) if struck is None else struck
     except BrokenPipeError:
         return 141
-
-
-async def write(handle: int, data: bytes) -> None:
-    """Writes all of it to a descriptor that others may hold too, and so must stay in blocking mode.
-
-    Raises:
-        BrokenPipeError: Nobody reads it any more.
-    """
-    view = memoryview(data)
-    if os.isatty(handle):
-        while view:
-            view = view[await anyio.to_thread.run_sync(os.write, handle, view[:PIECE], abandon_on_cancel=True) :]
-    while view:
-        await _ready(handle, anyio.wait_writable)
-        view = view[os.write(handle, view[:PIECE]) :]
-
-
-async def _ready(handle: int, wait: Callable[[int], Awaitable[None]]) -> None:
-    """Waits until a descriptor is ready; a plain file always is, and cannot be waited for."""
-    try:
-        await wait(handle)
-    except (PermissionError, OSError, ValueError):
-        return

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from anydevice.testing.screen import FakeElement, FakeScreen
-from anydevice_schemas import Rect
 from anydevice_schemas.practice import APP_ID
 
 from ...handset import popups
@@ -17,6 +16,7 @@ from ...handset.handset import Handset
 from ...handset.keys import type_text
 from ...handset.popups import Popup
 from ...handset.windows import Window
+from . import display
 from .apps import (
     HEADBOARD,
     RUNNER,
@@ -29,7 +29,7 @@ from .apps import (
     icons,
     switcher,
 )
-from .geometry import NAMES, PREDICTIVE, AppleGeometry
+from .geometry import NAMES, AppleGeometry
 
 if TYPE_CHECKING:
     from ..device import LabDevice
@@ -254,50 +254,10 @@ class Machine(Handset[App]):
     def windows(self) -> list[Window]:
         """What lies on the display now, the topmost first."""
         self.settle()
-        geometry, scale = self.screen_geometry, self.geometry.scale
-        found: list[Window] = []
-        if self.keyboard_shown:
-            box = geometry.keyboard
-            keys = self._keys(box.width / scale, box.height / scale)
-            found.append(Window("Keyboard", "", box, keys, scale, keyboard=True))
-        popup = self.current_popup()
-        if popup is not None:
-            over = Window(popup.title, popup.app, self.popup_box(popup), popup.screen, scale, modal=True, focused=True)
-            over.cancels = popup.cancels if popup.owner is None and popup is not self.system else None
-            found.append(over)
-        if geometry.status_bar is not None:
-            found.append(Window("StatusBar", self.launcher, geometry.status_bar, self._status(), scale, bar=True))
-        if geometry.app_bar is not None and self.front.id != self.launcher:
-            found.append(Window("NavigationBar", self.front.id, geometry.app_bar, self._bar(), scale, bar=True))
-        box = geometry.content(keyboard=False)
-        found.append(Window(self.front.label, self.front.id, box, self.front.screen, scale, focused=popup is None))
-        return found
+        return display.windows(self)
 
-    def _status(self) -> FakeScreen:
-        screen = FakeScreen(width=self.geometry.size[0] / self.geometry.scale, height=self.kind.status_bar)
-        screen.add(FakeElement("text", self.status.get("time", time.strftime("%H:%M")), Rect(24, 4, 80, 20)))
-        return screen
-
-    def _bar(self) -> FakeScreen:
-        screen = FakeScreen(width=self.geometry.size[0] / self.geometry.scale, height=44)
-        if isinstance(self.front.screen, ApplePractice) and self.front.screen.can_go_back:
-            button = FakeElement("button", "Back", Rect(8, 4, 60, 36), identifier="BackButton", on_press=self.previous)
-            button.key = "bar/back"
-            screen.add(button)
-        return screen
-
-    def _keys(self, width: float, height: float) -> FakeScreen:
-        bar = 0 if self.kind.tv else PREDICTIVE
-        screen = popups.keyboard(width, height - bar, self._key_on_screen)
-        screen.height = height
-        names = {"key_delete": "delete", "key_space": "space", "key_done": "return"}
-        for element in screen.elements:
-            element.key = f"keyboard/{element.identifier}"
-            element.rect = Rect(element.rect.x, element.rect.y + bar, element.rect.width, element.rect.height)
-            element.name = element.identifier = names.get(element.identifier, element.name)
-        return screen
-
-    def _key_on_screen(self, what: str) -> None:
+    def key_on_screen(self, what: str) -> None:
+        """A key of the keyboard on the screen: a letter, `backspace` or `enter`."""
         if what == "enter":
             self.enter()
         elif what == "backspace":
