@@ -149,10 +149,16 @@ async def test_clearing_data_ends_an_app_and_its_cache_does_not(phone: Device) -
     assert (await phone.run(f"bm clean -n {SETTINGS} -d"))[0] == 1
 
 
-async def test_an_older_package_and_one_that_is_none_are_refused(phone: Device, tmp_path: Path) -> None:
+async def test_packages_that_are_older_broken_or_not_signed_are_refused(
+    devices: dict[str, Device], tmp_path: Path
+) -> None:
+    phone = devices["phone"]
     new, old = (write_hap(tmp_path / f"{code}.hap", "com.example.v", code=code) for code in (2_000_000, 1_000_000))
     broken = tmp_path / "broken.hap"
     broken.write_bytes(b"PK nothing")
+    bare = write_hap(tmp_path / "bare.hap", "com.example.bare", signed=False)
+    assert "code:9568320" in await phone.ask(f"install {bare}")
+    assert "successfully" in await devices["emulator"].ask(f"install {bare}"), "which takes what is not signed"
     for path, expected in ((new, "install bundle successfully"), (old, "code:9568278"), (broken, "parse failed")):
         assert expected in await phone.ask(f"install {path}")
     assert "uninstall system app" in await phone.ask(f"uninstall {SETTINGS}")
@@ -269,9 +275,20 @@ async def test_pictures_come_in_the_format_of_their_name(devices: dict[str, Devi
         assert "success: snapshot display 0" in await phone.shell(f"snapshot_display -f {path} -t {kind}")
         with Image.open(io.BytesIO(Path(files + path).read_bytes())) as picture:
             assert (picture.format, picture.size) == (kind.upper(), (1260, 2720))
-    status, said = await phone.run("snapshot_display -f /data/local/tmp/a.jpg -t png")
-    assert status == 1 and said.startswith("error:")
-    assert (await devices["old-phone"].run("snapshot_display -f /data/local/tmp/a.png -t png"))[0] == 1
+    old = devices["old-phone"]
+    for device, words, status, said in (
+        (phone, "-f /data/local/tmp/a.jpg -t png", 255, "invalid, suffix must be .png\n"),
+        (phone, "-f /data/local/tmp/a.png", 255, "invalid, suffix must be .jpeg\n"),
+        (phone, "-f /data/log/a.jpeg", 255, "must dump at dir: /data/local/tmp\n"),
+        (phone, "-i 7", 255, "error: displayId 7 invalid!\n"),
+        (old, "-f /data/local/tmp/a.png", 0, "invalid, suffix must be .jpeg\n"),
+        (old, "-f /data/local/tmp/a.png -t png", 0, "usage: snapshot_display"),
+    ):
+        code, text = await device.run(f"snapshot_display {words}")
+        assert code == status and said in text, (words, code, text)
+    told = await old.shell("snapshot_display -f /data/local/tmp/a.jpeg -w 672 -h 1386")
+    assert told.startswith("process: display 0: width 1344, height 2772\n")
+    assert told.endswith("write to /data/local/tmp/a.jpeg as jpeg, width 672, height 1386\n")
     await phone.lab.fault(phone.serial, "screen_empty", times=1)
     await phone.shell("snapshot_display -f /data/local/tmp/e.jpeg")
     assert await phone.shell("wc -c < /data/local/tmp/e.jpeg") == "0\n"
@@ -281,6 +298,7 @@ async def test_the_recorder_is_switched_on_and_off_by_the_same_call(devices: dic
     phone = devices["phone"]
     toggle = f"aa start -b {RECORDER} -a {RECORDER}.ServiceExtAbility --ps CustomizedFileName film.mp4"
     assert await phone.shell("mediatool query film.mp4 -u") == "find 0 result\n"
+    assert "The displayName format is not correct!" in await phone.shell("mediatool query film")
     await phone.shell(toggle)
     assert (await phone.lab.state(phone.serial))["recording"] == "film.mp4"
     await phone.open("form")
@@ -291,10 +309,14 @@ async def test_the_recorder_is_switched_on_and_off_by_the_same_call(devices: dic
         return re.findall(r'"(file://.*)"', await phone.shell("mediatool query film.mp4 -u"))
 
     [uri] = await eventually(known)
+    found = await phone.shell("mediatool query film.mp4")
+    path = found.splitlines()[2]
+    assert found.startswith("find 1 result:\npath\n") and (await phone.run(f"cat {path}"))[0] == 1
     sizes: list[str] = []
 
     async def stable() -> bool:
-        await phone.shell(f"mediatool recv '{uri}' /data/local/tmp")
+        said = await phone.shell(f"mediatool recv '{uri}' /data/local/tmp")
+        assert said == "Table Name: Photos\n/data/local/tmp/film.mp4\n"
         sizes.append(await phone.shell("wc -c < /data/local/tmp/film.mp4"))
         return len(await phone.journal("film")) == 1
 

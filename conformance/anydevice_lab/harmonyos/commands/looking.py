@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-import secrets
+import time
 
 import anyio.to_thread
 
 from ...handset.picture import Drawing, draw, image
 from ..programs import Invocation, Program
 
-QUALITY = 80
+FOLDER = "/data/local/tmp"
+"""Nowhere else may pictures be written."""
+QUALITY = 75
 
 
 def _encoded(drawing: Drawing, png: bool, size: tuple[int, int] | None) -> bytes:
@@ -47,34 +49,45 @@ async def save_picture(call: Invocation, path: str, *, png: bool, size: tuple[in
 
 
 async def snapshot_display(call: Invocation) -> int:
-    """`snapshot_display [-i DISPLAY] [-f FILE] [-t jpeg|png] [-w W -h H]`."""
-    words = list(call.args)
+    """`snapshot_display [-i DISPLAY] [-f FILE] [-t jpeg|png] [-w W] [-h H]`: a file whose suffix says what it is."""
+    old, words = call.device.kind.old, list(call.args)
 
     def given(name: str) -> str:
         return words[words.index(name) + 1] if name in words and words.index(name) + 1 < len(words) else ""
 
-    kind = given("-t") or "jpeg"
-    path = given("-f") or f"/data/local/tmp/snapshot_{secrets.randbelow(10**6)}.{kind}"
-    right = ".png" if kind == "png" else ".jpeg"
-    if kind not in ("jpeg", "png") or (kind == "png" and call.device.kind.old) or not path.endswith(right):
-        await call.out(f"error: fileName {path} invalid, file type must be {kind}\n")
-        return 1
+    kind = "png" if given("-t") == "png" and not old else "jpeg"
+    path = given("-f") or f"{FOLDER}/{time.strftime('snapshot_%Y-%m-%d_%H-%M-%S')}.{kind}"
+    problem = _mistake(path, f".{kind}")
+    if old and "-t" in words:
+        problem = "usage: snapshot_display [-i displayId] [-f output_file] [-w width] [-h height] [-m]"
     if given("-i") not in ("", "0"):
-        await call.out("error: displayId is invalid\n")
-        return 1
-    width, height = given("-w"), given("-h")
-    size = (int(width), int(height)) if width.isdigit() and height.isdigit() else None
-    problem = await save_picture(call, path, png=kind == "png", size=size)
+        problem = f"error: displayId {given('-i')} invalid!\ntips: supported displayIds:\n\t0"
     if problem:
-        await call.out(f"error: snapshot display {problem}\n")
-        return 1
-    whole = call.device.machine.geometry.size
+        await call.out(f"{problem}\n")
+        return 0 if old else 255  # older builds leave with 0 after a mistake like that
+    width, height = call.device.machine.geometry.size
+    size = (int(given("-w") or width), int(given("-h") or height))
     await call.out(
-        f"process: display 0, width {(size or whole)[0]}, height {(size or whole)[1]}\n"
-        f"success: snapshot display 0 , write to {path} as {kind}, width {(size or whole)[0]}, "
-        f"height {(size or whole)[1]}\n"
+        f"process: display 0: width {width}, height {height}\n"
+        if old
+        else f"process: display 0, file type: {kind}, width: {width}, height: {height}\n"
+    )
+    if await save_picture(call, path, png=kind == "png", size=size if size != (width, height) else None):
+        await call.out(f"\nerror: snapshot display 0, write to {path} as jpeg failed!\n")
+        return 255
+    colon = "" if old else ":"
+    await call.out(
+        f"\nsuccess: snapshot display 0 , write to {path} as {kind}, width{colon} {size[0]}, height{colon} {size[1]}\n"
     )
     return 0
+
+
+def _mistake(path: str, suffix: str) -> str:
+    """What is wrong with a name; empty = nothing."""
+    if not path.startswith(f"{FOLDER}/"):
+        where = path.rpartition("/")[0] or "/"
+        return f"error: fileName {path} invalid, realpath {where} must dump at dir: {FOLDER}"
+    return "" if path.endswith(suffix) else f"error: fileName {path} invalid, suffix must be {suffix}"
 
 
 PROGRAMS: dict[str, Program] = {"snapshot_display": snapshot_display}

@@ -61,12 +61,12 @@ async def power_shell(call: Invocation) -> int:
         await call.out("SuspendDevice is called\n")
     elif verb == "timeout" and rest[:1] == ["-r"]:
         machine.dark_after = 600_000
-        await call.out("Restore screen off time: success!\n")
+        await call.out("Restore screen off time\n")
     elif verb == "timeout" and rest[:1] == ["-o"] and len(rest) > 1 and rest[1].isdigit():
         machine.dark_after = int(rest[1])
-        await call.out(f"Override screen off time to {rest[1]}: success!\n")
+        await call.out(f"Override screen off time to {rest[1]}\n")
     elif verb == "setmode" and rest:
-        await call.out("Set Mode Success!\n")
+        await call.out(f"Set Mode: {rest[0]}\nSet Mode Success!\n")
     else:
         await call.out("usage: power-shell <command> <options>\n")
     return 0

@@ -34,6 +34,7 @@ from .apps import (
 from .arkui import Asked, Node, display_node
 from .geometry import Geometry
 from .logs import Log
+from .medium import Medium
 from .params import params
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Machine(Handset[App]):
         locks: Whether it is locked when its display goes dark.
         dark_after: Milliseconds after which the display goes dark by itself; told, and not done.
         woken, slept: When that was, as `time.monotonic` has it.
-        media: What the media library has: display name -> path.
+        media: What the media library has, by the name it shows.
         recording: Name of the film that is being recorded; empty = none.
         ready_from: Until this time (as `time.monotonic`) its display tells no size, because it still boots.
         pointer: Where the mouse is, in pixels.
@@ -89,7 +90,7 @@ class Machine(Handset[App]):
         self.params = params(kind, device.serial)
         self.log = Log()
         self.locks = not kind.tv
-        self.media: dict[str, str] = {}
+        self.media: dict[str, Medium] = {}
         self.ready_from = 0.0
         self._numbers: dict[str, int] = {}
         self._next = 1000
