@@ -63,7 +63,7 @@ class AppleApps(Apps):
         ]
 
     async def open(self, request: OpenRequest) -> Acted:
-        """See `Apps.open`.
+        """See `Apps.open`. Arguments reach an app only as it starts: one that runs is ended and started anew for them.
 
         Raises:
             AppNotFound: No such app, or none takes the URL.
@@ -73,6 +73,8 @@ class AppleApps(Apps):
             PermissionMissing: The system does not let it be started.
         """
         bundle = await self._reach.bundles.meant(request.app) if request.app is not None else None
+        # Before anything is opened: an agent that is started comes up in front itself, and is sent away by home.
+        engine = await self._reach.engine()
         self._reach.acted += 1
         end = anyio.current_time() + request.deadline
         data: dict[str, Any] = {}
@@ -88,12 +90,13 @@ class AppleApps(Apps):
             before = await self._reach.bundles.running()
             pid = await self._launch(bundle, request)
             data["alreadyRunning"] = before.get(bundle.id) == pid if pid is not None else bundle.id in before
+            if bundle.id in before and _anew(request):
+                data["restarted"] = True
         front = await self._in_front(bundle, end)
         if pid is None and front is not None:
             pid = front.pid
         app = front.app if front is not None else bundle.id if bundle is not None else ""
         self._reach.opened, self._reach.pid = app or None, pid
-        engine = await self._reach.engine()
         data |= {"app": app, "location": request.url or app, "pid": pid}
         return Acted("launch", verified=True if front is not None else None, data=named(engine, data))
 
@@ -181,14 +184,14 @@ class AppleApps(Apps):
         simctl = self._reach.simctl
         if simctl is None:
             assert self._reach.devicectl is not None
-            flags = ("--terminate-existing",) if request.new else ()
+            flags = ("--terminate-existing",) if _anew(request) else ()
             result = await self._reach.devicectl.do(
                 "process", "launch", deadline=request.deadline, after=(*flags, bundle.id, *request.arguments)
             )
             process = result.get("process")
             found = process.get("processIdentifier") if isinstance(process, Mapping) else None
             return found if isinstance(found, int) else None
-        flags = ("--terminate-running-process",) if request.new else ()
+        flags = ("--terminate-running-process",) if _anew(request) else ()
         words = ("launch", *flags, simctl.udid, bundle.id, *request.arguments)
         try:
             done = await simctl.words(*words, deadline=request.deadline)
@@ -272,6 +275,11 @@ class AppleApps(Apps):
                     actual=front.app if front is not None else "nothing",
                 )
             await anyio.sleep(STEP)
+
+
+def _anew(request: OpenRequest) -> bool:
+    """Whether an app that runs is started anew."""
+    return request.new or bool(request.arguments)
 
 
 HOMES: Final = frozenset({"com.apple.springboard", "com.apple.HeadBoard", "com.apple.PineBoard"})

@@ -19,7 +19,7 @@ class Crashes:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._asked = 0.0
-        self._home = ""
+        self._seen: tuple[int | None, str] = (None, "")
 
     async def check(self, source: Source) -> None:
         """Refuses while the app that was opened last is gone though nobody closed it here.
@@ -28,11 +28,19 @@ class Crashes:
             AppCrashed: It is.
         """
         app, pid = self._reach.opened, self._reach.pid
-        if app is None or pid is None or source.app == app:
+        if app is None or pid is None:
+            return
+        # A source names its app by what people call it only. While that is what the opened app was seen to be called,
+        # nobody else is asked.
+        name = source.elements[0].label if source.elements else ""
+        if source.app == app or (name and self._seen == (pid, name)):
             return
         now = anyio.current_time()
         front = await self._reach.front()
-        if front is None or front.app == app:
+        if front is None:
+            return
+        if front.app == app:
+            self._seen = (pid, name)
             return
         if now - self._asked < LOOK_EVERY:
             return

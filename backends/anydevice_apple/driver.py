@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 
-from anydevice.driver import CAPABILITIES, Driver
+from anydevice.driver import Driver
 from anydevice_schemas import Device, DeviceRef
 from anydevice_schemas.errors import AnydeviceError, DeviceOffline
 
@@ -40,7 +40,7 @@ ENGINES: Final = ("auto", "wda", "axe", "idb")
 
 
 class AppleDriver(Driver):
-    """Drives one device. Of a simulator that is down, only `power` works."""
+    """Drives one device. While a simulator is down, only `power` works."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class AppleDriver(Driver):
         self._agent, self._simctl, self._devicectl, self._engine = agent, simctl, devicectl, engine
         self._undo: dict[str, Undo] = {} if undo is None else undo
         self._asked = -FRESH
-        self._down = False
-        self.recording: AppleRecording | None = None
-        self.settings: AppleSettings | None = None
+        self._down = device.state != "ready"
         if simctl is not None:
-            self.power = SimulatorPower(simctl, self._release)
-        if device.state == "ready":
-            self._fit()
-        else:
-            del self.recording, self.settings
+            self.power = SimulatorPower(simctl, self._release, self._up)
+        self._fit()
+
+    def _up(self) -> None:
+        """It runs from now on; nothing of what was known of it before is true any more."""
+        self._down = False
+        self._fit()
 
     def _fit(self) -> None:
-        """Takes on what a device has that runs."""
+        """Takes on what the device has."""
         device = self.device
         reach = Reach(device, self._agent, simctl=self._simctl, devicectl=self._devicectl, engine=self._engine)
         packages = Packages(reach)
@@ -90,20 +90,13 @@ class AppleDriver(Driver):
             self.perf = ApplePerf(reach)
             self.files = AppleFiles(reach)
             self.notifications = AppleNotifications(reach)
-        else:
-            del self.recording
 
     async def _release(self) -> None:
         """Lets go of what runs, because the simulator is about to go down."""
-        recording = getattr(self, "recording", None)
-        if recording is not None:
-            await recording.finish()
+        await _each(self._ending())
         self._undo.clear()
         self._down = True
         await self._agent.aclose(end=False)
-        for kind in CAPABILITIES:
-            if kind.name != "power":
-                vars(self).pop(kind.name, None)
 
     async def identify(self) -> DeviceRef:
         """See `Driver.identify`: the simulator of this very UDID is booted; of a device, its agent answers.
@@ -112,7 +105,7 @@ class AppleDriver(Driver):
             DeviceOffline: It is gone.
         """
         ref = DeviceRef(id=self.device.id, name=self.device.name, platform=PLATFORM, key=f"{BACKEND}:{self.device.id}")
-        if self._down or not hasattr(self, "screen"):
+        if self._down:
             return ref
         agent = self._agent.running
         if agent is not None:
@@ -140,16 +133,14 @@ class AppleDriver(Driver):
     async def clean(self) -> None:
         """See `Driver.clean`; what fails does not keep the rest from being done."""
         steps = self._ending()
-        settings = getattr(self, "settings", None)
-        await _each([*steps, settings.clean] if settings is not None and not self._down else steps)
+        await _each(steps if self._down else [*steps, self.settings.clean])
 
     async def aclose(self) -> None:
         """See `Driver.aclose`. The agent goes on; it ends with the backend. Settings stay noted."""
         await _each(self._ending())
 
     def _ending(self) -> list[Callable[[], Awaitable[None]]]:
-        recording = getattr(self, "recording", None)
-        return [recording.finish] if recording is not None else []
+        return [self.recording.finish] if self._simctl is not None else []
 
 
 async def _each(steps: Sequence[Callable[[], Awaitable[None]]]) -> None:

@@ -11,7 +11,7 @@ import anyio
 import structlog
 
 from anydevice.driver import Dialog
-from anydevice_schemas import Point
+from anydevice_schemas import Node, Point, Rect
 from anydevice_schemas.errors import (
     AnydeviceError,
     CallTimeout,
@@ -23,9 +23,10 @@ from anydevice_schemas.errors import (
 
 from .agents import Agent
 from .engine import Front, Look, Move, refuse
+from .fingers import actions, steps_of, taps
 from .keymap import CODES, HID, MODIFIERS, PLAIN
-from .reading.elements import NoSource, Source
-from .reading.source import read_json, read_xml
+from .reading.elements import Box, NoSource, Source, box_of
+from .reading.source import flag, read_json, read_xml
 from .reading.types import FIELDS
 from .wda import Wda, WdaError, element_id, typed
 
@@ -44,7 +45,8 @@ ALERT: Final = 5.0
 SPRINGBOARD: Final = frozenset({"com.apple.springboard", "com.apple.HeadBoard", "com.apple.PineBoard"})
 TYPING: Final = 20.0
 """Characters a second that are counted on."""
-DOUBLE: Final = 0.08
+TWINS: Final = 3
+"""Elements of one type and name that are looked at to find the one of a place."""
 PRESSED: Final = 0.05
 """Seconds a key is held."""
 
@@ -160,6 +162,28 @@ class WdaEngine:
         pid = value.get("pid")
         return Front(str(value["bundleId"]), pid if isinstance(pid, int) else None, str(value.get("name") or ""))
 
+    async def hittable(self, node: Node) -> bool | None:
+        """See `Engine.hittable`: the element is found anew, by what the source said of it and by its place."""
+        name = node.identifier or node.name
+        if not name or not node.native_role or node.rect is None or any(sign in name for sign in "'\"\\"):
+            return None
+        looked = {
+            "using": "predicate string",
+            "value": f"type == 'XCUIElementType{node.native_role}' AND name == '{name}'",
+        }
+        async with self._errors("screen.tree") as wda:
+            try:
+                found = await wda.act("/elements", looked, reads=True)
+                for one in found[:TWINS] if isinstance(found, list) else ():
+                    element = element_id(one)
+                    box = box_of(await wda.look(f"/element/{element}/rect"))
+                    if box is None or any(abs(a - b) > 1.0 for a, b in zip(box, _sides(node.rect), strict=True)):
+                        continue
+                    return flag(await wda.look(f"/element/{element}/attribute/hittable"), True)
+            except WdaError as error:
+                log.info("hittable_not_told", error=error.error)
+        return None
+
     async def picture(self) -> bytes:
         """See `Engine.picture`."""
         async with self._errors("screen.image") as wda:
@@ -180,28 +204,13 @@ class WdaEngine:
             elif count == 2:
                 await wda.act("/wda/doubleTap", place)
             else:
-                steps: list[Mapping[str, Any]] = [_to(point, 0.0)]
-                for _ in range(count):
-                    steps += [_DOWN, _pause(DOUBLE / 2), _UP, _pause(DOUBLE)]
-                await self._actions(wda, [steps], count * 0.2)
+                await wda.act("/actions", actions([taps(point, count)]), deadline=10.0 + count * 0.4)
 
     async def touch(self, fingers: Sequence[Move]) -> None:
         """See `Engine.touch`."""
         async with self._errors("touch.swipe") as wda:
             whole = max(move.rest + move.seconds + move.end_rest for move in fingers)
-            await self._actions(wda, [_steps(move) for move in fingers], whole)
-
-    async def _actions(self, wda: Wda, fingers: Sequence[Sequence[Mapping[str, Any]]], seconds: float) -> None:
-        actions = [
-            {
-                "type": "pointer",
-                "id": f"finger{number}",
-                "parameters": {"pointerType": "touch"},
-                "actions": list(steps),
-            }
-            for number, steps in enumerate(fingers, 1)
-        ]
-        await wda.act("/actions", {"actions": actions}, deadline=10.0 + 2 * seconds)
+            await wda.act("/actions", actions([steps_of(move) for move in fingers]), deadline=10.0 + 2 * whole)
 
     async def write(self, text: str) -> None:
         """See `Engine.write`.
@@ -258,7 +267,7 @@ class WdaEngine:
                 pass  # no field takes it; the app itself may
         if not held and key in HID:
             async with self._errors("keys.press") as wda:
-                await wda.act("/wda/performIoHidEvent", {"page": 7, "usage": HID[key], "durationSeconds": PRESSED})
+                await wda.act("/wda/performIoHidEvent", {"page": 7, "usage": HID[key], "duration": PRESSED})
             return
         codes = [MODIFIERS[word] for word in held]
         code = CODES.get(key, key)
@@ -352,6 +361,10 @@ class _Errors:
             self._agent.lost()
 
 
+def _sides(rect: Rect) -> Box:
+    return rect.x, rect.y, rect.width, rect.height
+
+
 def _too_deep(error: WdaError) -> bool:
     """Whether the system gave nothing because there is too much: it is told as a stale application."""
     stale = error.error == "stale element reference" and "pplication" in error.said
@@ -364,29 +377,3 @@ def _unsaid(what: str) -> UpstreamUnavailable:
         upstream="WebDriverAgent",
         enable_hint="Call doctor; restart WebDriverAgent on the device.",
     )
-
-
-_DOWN: Final[Mapping[str, Any]] = {"type": "pointerDown", "button": 0}
-_UP: Final[Mapping[str, Any]] = {"type": "pointerUp", "button": 0}
-
-
-def _pause(seconds: float) -> dict[str, Any]:
-    return {"type": "pause", "duration": round(seconds * 1000)}
-
-
-def _to(point: Point, seconds: float) -> dict[str, Any]:
-    return {
-        "type": "pointerMove", "duration": round(seconds * 1000), "origin": "viewport",
-        "x": round(point.x, 2), "y": round(point.y, 2),
-    }  # fmt: skip
-
-
-def _steps(move: Move) -> list[Mapping[str, Any]]:
-    first, *rest = move.path
-    steps: list[Mapping[str, Any]] = [_to(first, 0.0), _DOWN]
-    if move.rest > 0:
-        steps.append(_pause(move.rest))
-    steps += [_to(point, move.seconds / max(1, len(rest))) for point in rest]
-    if move.end_rest > 0:
-        steps.append(_pause(move.end_rest))
-    return [*steps, _UP]

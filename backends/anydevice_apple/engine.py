@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from anydevice.driver import Dialog
-from anydevice_schemas import Point
+from anydevice_schemas import Node, Point
 from anydevice_schemas.errors import DialogOpen, Unsupported
 from anydevice_schemas.tree import Quality
 
@@ -93,6 +93,10 @@ class Engine(Protocol):
 
     async def home(self) -> None:
         """Goes to the home screen."""
+        ...
+
+    async def hittable(self, node: Node) -> bool | None:
+        """Whether a touch at the middle of an element reaches it; None where nobody says."""
         ...
 
     async def picture(self) -> bytes:

@@ -9,13 +9,13 @@ from typing import Any, Final
 import anyio
 
 from anydevice.driver import Acted, Keys, TreeScope
-from anydevice_schemas import Node, Tree
+from anydevice_schemas import Node, Point, Tree
 from anydevice_schemas.errors import AnydeviceError, InvalidArgument
 
-from .engine import named
+from .engine import Move, named
 from .keymap import BUTTONS, chord
 from .reach import SCREEN, Reach
-from .reading.types import FIELDS
+from .reading.types import FIELDS, SCROLLED
 from .tree import View, build, size_of
 
 ALL: Final = frozenset({"primary", "meta", "cmd", "command", "super"})
@@ -23,6 +23,10 @@ CLEARING: Final = frozenset({"backspace", "delete", "del"})
 GONE: Final = 3.0
 """Seconds a keyboard may take to go away."""
 STEP: Final = 0.1
+DRAG: Final = 0.4
+"""Seconds of the move that drags a keyboard away."""
+LEAST: Final = 48.0
+"""Points above a keyboard that have to scroll, for a finger to begin there."""
 
 
 class AppleKeys(Keys):
@@ -93,9 +97,12 @@ class AppleKeys(Keys):
         return {"shown": True, "rect": place}
 
     async def dismiss(self) -> Acted:
-        """See `Keys.dismiss`. Many apps leave no way to take it away: it is then said to be still there."""
+        """See `Keys.dismiss`: by the keyboard's own key, which tablets have; else by the move that drags it away with
+        what is scrolled above it. Many apps leave no way to take it away: it is then said to be still there.
+        """
         engine = await self._reach.engine()
-        if _keyboard(await self._look()) is None:
+        tree = await self._look()
+        if _keyboard(tree) is None:
             return Acted("none", verified=True)
         self._reach.acted += 1
         data: dict[str, object] = {}
@@ -103,6 +110,10 @@ class AppleKeys(Keys):
             await self._reach.hide_keyboard()
         except AnydeviceError as error:
             data["refused"] = error.details.get("reason", error.code)
+            drag = None if self._reach.tv else _drag(tree)
+            if drag is None:
+                return Acted("keyboard", verified=False, data=named(engine, data))
+            await engine.touch([drag])
         with anyio.move_on_after(GONE):
             while _keyboard(await self._look()) is not None:  # noqa: ASYNC110 - the device tells nobody when it goes
                 await anyio.sleep(STEP)
@@ -145,6 +156,22 @@ class AppleKeys(Keys):
 
 def _keyboard(tree: Tree) -> Node | None:
     return next((node for node in tree.nodes if node.role == "keyboard" and "offscreen" not in node.states), None)
+
+
+def _drag(tree: Tree) -> Move | None:
+    """The move from what is scrolled above a keyboard down into it; None where nothing there scrolls."""
+    keyboard = _keyboard(tree)
+    if keyboard is None or keyboard.rect is None:
+        return None
+    top = keyboard.rect.y
+    lists = [node.rect for node in tree.nodes if node.native_role in SCROLLED and "offscreen" not in node.states]
+    above = [rect for rect in lists if rect is not None and rect.y + LEAST <= top <= rect.y + rect.height + LEAST]
+    if not above:
+        return None
+    rect = above[-1]
+    x = rect.x + rect.width / 2
+    start, end = max(rect.y + LEAST / 2, top - LEAST), top + keyboard.rect.height * 0.8
+    return Move([Point(x, start), Point(x, end)], seconds=DRAG)
 
 
 def _parts(text: str) -> tuple[list[str], str]:

@@ -31,9 +31,9 @@ GOING: Final = 30.0
 class SimulatorPower(Power):
     """See `Power`."""
 
-    def __init__(self, simctl: Simctl, release: Callable[[], Awaitable[None]]) -> None:
-        """`release` lets go of what drives the simulator, before it goes down."""
-        self._simctl, self._release = simctl, release
+    def __init__(self, simctl: Simctl, release: Callable[[], Awaitable[None]], fit: Callable[[], None]) -> None:
+        """`release` lets go of what drives the simulator, before it goes down; `fit` takes it on when it is up."""
+        self._simctl, self._release, self._fit = simctl, release, fit
 
     async def boot(self, *, headless: bool | None, deadline: float) -> Acted:
         """See `Power.boot`: booted, and started up whole. With `headless` false its window is shown, too.
@@ -66,6 +66,7 @@ class SimulatorPower(Power):
         except CallTimeout as error:
             error.hint = "Call boot again and raise timeoutMs; the first start of a simulator takes minutes."
             raise
+        self._fit()
         data: dict[str, Any] = {"alreadyRunning": True} if already else {}
         if headless is False:
             data |= await self._show()

@@ -16,7 +16,7 @@ import anyio
 
 from anydevice.driver import Dialog
 from anydevice.kit import images, processes
-from anydevice_schemas import Point
+from anydevice_schemas import Node, Point
 from anydevice_schemas.errors import AnydeviceError, InvalidArgument, ToolMissing, UpstreamUnavailable
 
 from .engine import Front, Look, Move, missing
@@ -191,6 +191,10 @@ class ProgramEngine:
     async def home(self) -> None:
         """See `Engine.home`."""
         await self.button("home", 0.0)
+
+    async def hittable(self, node: Node) -> bool | None:
+        """See `Engine.hittable`: it is not told."""
+        return None
 
     async def picture(self) -> bytes:
         """See `Engine.picture`."""

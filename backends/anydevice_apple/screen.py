@@ -11,6 +11,7 @@ from anydevice.kit import images
 from anydevice_schemas import Rect, Tree
 from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
+from .covering import Covers
 from .crashing import Crashes
 from .engine import refuse
 from .reach import SCREEN, Reach
@@ -22,7 +23,7 @@ class AppleScreen(Screen):
 
     def __init__(self, reach: Reach, crashes: Crashes) -> None:
         self._reach, self._crashes = reach, crashes
-        self._size: tuple[float, float] | None = None
+        self._covers = Covers()
 
     async def tree(self, scope: TreeScope) -> Tree:
         """See `Screen.tree`.
@@ -36,7 +37,10 @@ class AppleScreen(Screen):
         look = await engine.look(deadline=SCREEN)
         await self._crashes.check(look.source)
         size = size_of(look.source) or await engine.size()
-        return build(look.source, View(*size), scope, look.quality)
+        tree = build(look.source, View(*size), scope, look.quality)
+        if scope.mode == "full":  # somebody is going to act
+            await self._covers.judge(tree, engine.hittable)
+        return tree
 
     async def image(self, area: Rect | None = None, *, full: bool = False) -> Image:
         """See `Screen.image`.

@@ -19,6 +19,8 @@ ORIENTATIONS: Final[Mapping[str, str]] = {
     "landscape-right": "UIA_DEVICE_ORIENTATION_LANDSCAPERIGHT",
     "portrait-upside-down": "UIA_DEVICE_ORIENTATION_PORTRAIT_UPSIDEDOWN",
 }  # fmt: skip
+NO_TV: Final = ("orientation", "status_bar", "location")
+"""Settings that an Apple TV does not have, or nobody needs there."""
 LEFT: Final = "UIA_DEVICE_ORIENTATION_LANDSCAPELEFT"
 SIZES: Final[Mapping[str, str]] = {
     "0.8": "extra-small", "0.9": "small", "0.95": "medium", "1": "large", "1.1": "extra-large",
@@ -65,7 +67,7 @@ class AppleSettings(Settings):
         if area == "permission":
             _service(name or "")
             return Setting(None, tuple(VERBS))  # it is set, and there is nothing that reads it
-        if area not in readers or (self._reach.tv and area in ("orientation", "status_bar")):
+        if area not in readers or (self._reach.tv and area in NO_TV):
             raise Unsupported(
                 "There is no such setting here that tools can read.", operation=f"settings.{area}", alternatives=[]
             )
@@ -107,7 +109,13 @@ class AppleSettings(Settings):
         return Acted("wda")
 
     async def location(self, value: str) -> Acted:
-        """See `Settings.location`."""
+        """See `Settings.location`.
+
+        Raises:
+            Unsupported: It is an Apple TV.
+        """
+        if self._reach.tv:
+            raise Unsupported("An Apple TV is nowhere else.", operation="settings.location", alternatives=[])
         self._undo.setdefault("location", lambda: self._locate("off"))
         return await self._locate(value)
 

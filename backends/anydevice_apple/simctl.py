@@ -26,6 +26,7 @@ from .xcrun import FIRST_RUN, INSTALL, Xcrun
 QUICK = 15.0
 """Seconds of a call that reads or sets one thing."""
 LISTING = 15.0
+FAILED = "An error was encountered processing the command"
 SAID = 2000
 """Characters of a program's own words that go into details."""
 
@@ -131,7 +132,8 @@ async def _run(
     except CallTimeout as error:
         error.hint = f"Run {FIRST_RUN} in a terminal once, then call doctor; or raise timeoutMs."
         raise
-    if done.code != 0:
+    # Its status is Apple's code modulo 256: some failures leave with 0.
+    if done.code != 0 or FAILED in done.complaint:
         raise SimctlFailed(failure(done.complaint or done.text), done.complaint or done.text, done.code, words)
     return done
 

@@ -8,7 +8,6 @@ import anyio
 
 from anydevice.driver import Acted, AppEvent, Links, Navigation, OpenRequest, Remote
 from anydevice_schemas import Node, Point, Tree
-from anydevice_schemas.errors import Unsupported
 
 from .apps import HOMES, AppleApps
 from .engine import Front, Move, named
@@ -21,6 +20,8 @@ STEP: Final = 0.1
 LIFT: Final = 0.4
 LIFT_REST: Final = 0.8
 """Seconds of the move that shows the apps in use, and of the rest at its end that tells it from going home."""
+EDGE: Final = 1.0
+"""Points from the left edge at which the move that leads back begins."""
 LONG: Final = 1.0
 """Seconds of a button that is held, where none are said."""
 
@@ -47,11 +48,11 @@ class AppleNavigation(Navigation):
         self._reach = reach
 
     async def back(self) -> Acted:
-        """See `Navigation.back`: by the first button of the bar on top, whatever it is called; on a TV by menu.
+        """See `Navigation.back`: by the first button of the bar on top, whatever it is called, or where there is none
+        by the move from the left edge; on a TV by menu.
 
         Raises:
             DialogOpen: A dialog has to be answered first.
-            Unsupported: The screen has no such button.
         """
         before = await self._reach.tree()
         engine = await self._reach.engine()
@@ -60,14 +61,12 @@ class AppleNavigation(Navigation):
             await engine.button("menu", 0.0)
         else:
             button = back_button(before)
-            if button is None or button.rect is None:
-                raise Unsupported(
-                    "This screen has no button that leads back.",
-                    hint="Call snapshot, then press what leads back; or home.",
-                    operation="navigation.back",
-                    alternatives=["touch.tap", "navigation.home"],
-                )
-            await engine.tap(button.rect.center, 1)
+            if button is not None and button.rect is not None:
+                await engine.tap(button.rect.center, 1)
+            else:
+                width, height = await engine.size()
+                path = [Point(EDGE, height / 2), Point(width * 0.8, height / 2)]
+                await engine.touch([Move(path, seconds=LIFT)])
         with anyio.move_on_after(ARRIVAL):
             while True:
                 front = await engine.front()

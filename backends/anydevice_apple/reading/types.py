@@ -12,7 +12,7 @@ ROLES: Final[dict[str, str]] = {
     "Text": "text", "Image": "image", "Icon": "button", "Link": "link", "Cell": "listitem", "Table": "list",
     "CollectionView": "list", "TableRow": "row", "TableColumn": "columnheader", "Outline": "tree",
     "OutlineRow": "treeitem", "Slider": "slider", "Stepper": "spinbutton", "Picker": "listbox",
-    "PickerWheel": "spinbutton", "PopUpButton": "combobox", "ComboBox": "combobox", "MenuButton": "button",
+    "PickerWheel": "combobox", "PopUpButton": "combobox", "ComboBox": "combobox", "MenuButton": "button",
     "DisclosureTriangle": "button", "DatePicker": "date", "ProgressIndicator": "progressbar",
     "ActivityIndicator": "progressbar", "PageIndicator": "slider", "SegmentedControl": "tablist",
     "TabBar": "tablist", "TabGroup": "tablist", "Tab": "tab", "NavigationBar": "toolbar", "Toolbar": "toolbar",

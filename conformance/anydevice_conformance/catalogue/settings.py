@@ -7,9 +7,10 @@ from typing import Any
 from anydevice.driver import Setting
 from anydevice.plans import declared
 from anydevice_schemas import Device
+from anydevice_schemas.errors import InvalidArgument
 
 from ..case import Case, add, case
-from ..trial import Trial
+from ..trial import CaseFailed, Trial
 
 CHANGES: dict[str, tuple[str, tuple[str, str], dict[str, str]]] = {
     "appearance": ("appearance", ("light", "dark"), {}),
@@ -22,6 +23,8 @@ CHANGES: dict[str, tuple[str, tuple[str, str], dict[str, str]]] = {
     "status-bar": ("status_bar", ("live", "demo"), {}),
 }
 """By area: its operation, two values to go between, and what the call says besides."""
+PERMISSIONS = ("camera", "microphone")
+"""Not every platform lets tools set each: iOS simulators know no camera."""
 
 
 async def read(t: Trial, method: str, on: Device, **of: str) -> str | None:
@@ -35,11 +38,23 @@ def _other(value: str | None, values: tuple[str, str]) -> str:
     return values[0] if value == values[1] else values[1]
 
 
+async def _permission(t: Trial) -> dict[str, Any]:
+    """A permission of the practice app that can be set on this device, the first of `PERMISSIONS`."""
+    for name in PERMISSIONS:
+        of = {"app": t.manifest.practice.app, "name": name}
+        try:
+            await read(t, "permission", t.device, **of)
+        except InvalidArgument:
+            continue
+        return of
+    raise CaseFailed(f"permissions can be set, and none of {', '.join(PERMISSIONS)} is known")
+
+
 def _changes(area: str) -> Case:
     method, values, more = CHANGES[area]
 
     async def is_read_back(t: Trial) -> None:
-        of: dict[str, Any] = {**more, "app": t.manifest.practice.app} if area == "permission" else {**more}
+        of: dict[str, Any] = await _permission(t) if area == "permission" else {**more}
         before, beside = await read(t, method, t.device, **of), await read(t, method, t.other, **of)
         wanted = _other(before, values)
         answer = await t.call("settings", area=area, value=wanted, **of)

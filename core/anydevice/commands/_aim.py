@@ -16,6 +16,7 @@ from anydevice_schemas.errors import (
     ElementNotFound,
     ElementOffscreen,
     StaleRef,
+    UpstreamUnavailable,
 )
 
 from ..catalogue import Input
@@ -104,6 +105,8 @@ async def aim(
     node, tree, probe = await _found(ctx, what, args.timeout_ms / 1000, acting=True)
     if probe is None:
         probe = await probe_node(ctx, node, tree)
+    if uncovered and _under_keyboard(probe) and await _keyboard_away(ctx):
+        probe = await look_again(ctx, node)
     if enabled and "disabled" in probe.node.states:
         raise ElementDisabled("The element is disabled.", element=describe_node(probe.node))
     if probe.point is None or "offscreen" in probe.node.states:
@@ -173,11 +176,18 @@ def reaching(ctx: Context, query: Query) -> TreeScope:
     return FULL
 
 
+def _under_keyboard(probe: Probe) -> bool:
+    return probe.cover is not None and probe.cover.partition(" ")[0] == "keyboard"
+
+
 async def _keyboard_away(ctx: Context) -> bool:
     """Takes an on-screen keyboard away that may hide what is looked for, and tells it. False where there is none."""
     if ctx.driver is None or not (ctx.driver.has("keys.dismiss") and ctx.driver.has("keys.keyboard_state")):
         return False
-    if not (await ctx.use(Keys).keyboard_state()).get("shown"):
+    try:
+        if not (await ctx.use(Keys).keyboard_state()).get("shown"):
+            return False
+    except UpstreamUnavailable:  # whether one is shown is not known: what was looked for is not there
         return False
     acted = await ctx.use(Keys).dismiss()
     if acted.verified:
@@ -271,12 +281,17 @@ def judge(tree: Tree, index: int) -> Probe:
 
 
 def _taker(tree: Tree, index: int, point: Point) -> Node | None:
-    """What takes the input at a point instead of an element whose driver says that it does not get it."""
-    for later in range(len(tree.nodes) - 1, index, -1):
-        other = tree.nodes[later]
-        if other.actions and other.rect is not None and other.rect.contains(point):
-            return None if index in tree.ancestors(later) else other
-    return None
+    """What takes the input at a point instead of an element whose driver says that it does not get it.
+
+    That is what does something there; where nothing does, what lies on top.
+    """
+    there = [
+        later
+        for later in range(len(tree.nodes) - 1, index, -1)
+        if (rect := tree.nodes[later].rect) is not None and rect.contains(point)
+    ]
+    first = next((later for later in there if tree.nodes[later].actions), next(iter(there), None))
+    return None if first is None or index in tree.ancestors(first) else tree.nodes[first]
 
 
 def _covers(node: Node, point: Point) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from anydevice_schemas import Rect, Tree
+from anydevice_schemas import Point, Rect, Tree
+
+SWIPED = 0.8
+"""How much of an area one swipe goes through."""
+LEAST = 0.25
+"""How much of the screen has to scroll to be what is meant where nothing is named."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,3 +61,24 @@ def moved_by(before: Tree, after: Tree, area: Rect) -> list[float] | None:
 def _inside(tree: Tree, area: Rect) -> set[str]:
     """Refs of the elements whose middle lies in an area."""
     return {n.ref for n in tree.nodes if n.ref and not n.root and n.rect is not None and area.contains(n.rect.center)}
+
+
+def swipe_of(area: Rect, dx: int, dy: int, length: float) -> tuple[Point, Point]:
+    """Where a swipe that scrolls this way begins and ends: through the middle of the area, the other way."""
+    x, y = area.center.x, area.center.y
+    return Point(x + dx * length / 2, y + dy * length / 2), Point(x - dx * length / 2, y - dy * length / 2)
+
+
+def glass(tree: Tree, screen: Rect, dx: int, dy: int) -> Rect:
+    """In which part of the screen a finger scrolls it: not on a keyboard, nor on a bar beside what scrolls."""
+    area = screen
+    for node in tree.nodes:
+        if node.role == "keyboard" and node.rect is not None and area.y < node.rect.y < area.y + area.height:
+            area = Rect(area.x, area.y, area.width, node.rect.y - area.y)
+    scrolls = [node.rect.intersect(area) for node in tree.nodes if "scroll" in node.actions and node.rect is not None]
+    parts = [part for part in scrolls if part is not None]
+    largest = max(parts, key=lambda part: part.width * part.height, default=None)
+    if largest is None or largest.width * largest.height < LEAST * area.width * area.height:
+        return area
+    ends = swipe_of(area, dx, dy, SWIPED * (area.width if dx else area.height))
+    return area if all(largest.contains(end) for end in ends) else largest

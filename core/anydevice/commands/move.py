@@ -9,7 +9,7 @@ from typing import Literal
 import anyio
 from pydantic import Field
 
-from anydevice_schemas import Example, Node, Plan, Point, Rect, Tree
+from anydevice_schemas import Example, Node, Plan, Rect, Tree
 from anydevice_schemas.errors import ActionUnverified, AmbiguousElement, ElementNotFound
 
 from ..catalogue import Input, command
@@ -17,7 +17,7 @@ from ..context import Context, Outcome
 from ..driver import Elements, Pointer, Screen, Touch
 from ..elements import RefQuery, describe_node, not_found, one, parse
 from ._aim import look_again, look_up, probe_node
-from ._moving import Shift, shifted
+from ._moving import SWIPED, Shift, glass, shifted, swipe_of
 from ._paging import WAYS, Course, page
 from ._scopes import FULL, VISIBLE
 from ._steer import steer
@@ -223,18 +223,16 @@ class _Scroller:
                 moved = acted.data.get("moved")
                 return Shift(True, [round(float(part), 1) for part in moved] if moved else None)
         else:
-            await self._swipe(dx, dy, length)
+            await self._swipe(dx, dy, length, self.area if self.inner else glass(before, self.area, dx, dy))
         return await self._shift(before, place)
 
-    async def _swipe(self, dx: int, dy: int, length: float) -> None:
+    async def _swipe(self, dx: int, dy: int, length: float, area: Rect) -> None:
         """Swipes the other way, never further than the area allows."""
-        reach = 0.8 * (self.area.width if dx else self.area.height)
-        middle, rest = self.area.center, length
+        reach = SWIPED * (area.width if dx else area.height)
+        rest = length
         while rest > 0:
             part = min(rest, reach)
-            start = Point(middle.x + dx * part / 2, middle.y + dy * part / 2)
-            end = Point(middle.x - dx * part / 2, middle.y - dy * part / 2)
-            await self.ctx.use(Touch).swipe(start, end, seconds=0.3)
+            await self.ctx.use(Touch).swipe(*swipe_of(area, dx, dy, part), seconds=0.3)
             rest -= part
 
     async def _shift(self, before: Tree, place: Rect | None) -> Shift:

@@ -58,7 +58,8 @@ class RefRegistry:
         self._round = 0
         self._entries: dict[int, _Entry] = {}
         self._keys: dict[tuple[str, str], dict[str, int]] = {}
-        self._marks: dict[int, Mark] = {}
+        # By whether the look was whole: what is written around an element is another thing in a part of the screen.
+        self._marks: dict[bool, dict[int, Mark]] = {True: {}, False: {}}
         self._at = ("", "")  # device and generation of the latest tree
 
     @property
@@ -76,7 +77,7 @@ class RefRegistry:
         self._round += 1
         place = (device, tree.generation)
         if place != self._at:
-            self._at, self._marks = place, {}
+            self._at, self._marks = place, {True: {}, False: {}}
         known = self._keys.setdefault(place, {})
         entries, seen = self._entries, self._round
         nameless = False
@@ -88,7 +89,7 @@ class RefRegistry:
             entry = entries[number] if number is not None else self._issue(place, node.key)
             entry.seen, entry.role, entry.name = seen, node.role, node.name
             node.ref = entry.ref
-        if nameless or self._marks:
+        if nameless or any(self._marks.values()):
             self._stamp_unkeyed(tree, place)
         if len(entries) > self.most:
             self._forget()
@@ -96,16 +97,22 @@ class RefRegistry:
 
     def _stamp_unkeyed(self, tree: Tree, place: tuple[str, str]) -> None:
         new = marks(tree)
-        same = pair(self._marks, new)
-        complete = tree.quality == "complete" and not tree.omitted
-        kept = {} if complete else {n: m for n, m in self._marks.items() if n not in set(same.values())}
+        whole = tree.quality == "complete" and not tree.omitted
+        like, other = self._marks[whole], self._marks[not whole]
+        same = pair(like, new)
+        taken = set(same.values())
+        same |= {index: n for index, n in pair(other, new).items() if index not in same and n not in taken}
+        taken = set(same.values())
+        kept = {} if whole else {n: mark for n, mark in like.items() if n not in taken}
         for index, mark in new.items():
             node, number = tree.nodes[index], same.get(index)
             entry = self._entries[number] if number is not None else self._issue(place, None)
             entry.seen, entry.role, entry.name = self._round, node.role, node.name
             node.ref = entry.ref
             kept[int(entry.ref[2:])] = mark
-        self._marks = kept
+        self._marks[whole] = kept
+        if whole:  # what is missing is gone
+            self._marks[False] = {n: mark for n, mark in other.items() if n in taken}
 
     def ref_for(self, key: str) -> str:
         """The ref of a driver's key on the latest screen, issued now if it has none."""
@@ -194,7 +201,8 @@ class RefRegistry:
         old = sorted((e.seen, n) for n, e in self._entries.items() if e.seen != self._round)
         for _, number in old[: len(self._entries) - self.most * 9 // 10]:
             entry = self._entries.pop(number)
-            self._marks.pop(number, None)
+            for known in self._marks.values():
+                known.pop(number, None)
             if entry.key is not None:
                 place = (entry.device, entry.generation)
                 self._keys[place].pop(entry.key, None)
