@@ -195,6 +195,24 @@ async def test_touches_can_be_taken_upright_on_a_device_that_lies_on_its_side(ma
     assert await _count(mac, udid) == "1"
 
 
+@pytest.mark.parametrize("rotation", [1, 3])
+async def test_the_keyboard_can_be_told_where_the_upright_display_has_it(mac: Mac, udid: str, rotation: int) -> None:
+    await _open(mac, udid, "form")
+    await mac.lab.set(udid, rotation=rotation)
+    await _axe(mac, "tap", "--id", "form.name", "--udid", udid)
+    boards = []
+    for fault in (False, True):
+        if fault:
+            await mac.lab.fault(udid, "bars_upright", times=1)
+        rows = await _rows(mac, udid)
+        boards.append(next(row["frame"] for row in rows if row["type"] == "GenericElement" and not row["AXLabel"]))
+        assert rows[0]["frame"]["width"] == 874  # the app is told as it is turned
+    turned, upright = boards
+    assert turned["width"] == 874 and turned["y"] + turned["height"] == pytest.approx(402)
+    assert (upright["width"], upright["height"]) == (turned["height"], 874)
+    assert upright["x"] == pytest.approx(0 if rotation == 1 else turned["y"])
+
+
 async def test_input_can_be_accepted_without_effect_and_the_tree_be_one_node(mac: Mac, udid: str) -> None:
     await _open(mac, udid, "home")
     await mac.lab.fault(udid, "hid_ignored")

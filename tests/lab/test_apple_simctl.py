@@ -280,9 +280,11 @@ async def test_the_status_of_a_wrong_state_depends_on_the_xcode_and_its_sentence
     await mac.lab.mac(xcode=xcode)
     try:
         result = await mac.sim("boot", udid)
+        misfit = await mac.sim("create", "x", "iPhone 17", "tvOS 26.4")
     finally:
         await mac.lab.mac(xcode="26.5")
     assert result.code == status
+    assert misfit.code == (147 if status == 149 else 163) and misfit.complaint.endswith("\nIncompatible device\n")
     assert result.complaint.splitlines()[1] == "Unable to boot device in current state: Booted"
 
 

@@ -56,6 +56,7 @@ KNOWN = {
     "alert_stall": "as long as an alert of the system is up, the tree takes `seconds` (0.3 without the fault)",
     "touch_ignored": "touches are accepted and do nothing",
     "hid_ignored": "touches and keys of axe and idb are accepted and do nothing",
+    "bars_upright": "axe and idb tell where the keyboard and the status bar are as if the device stood upright",
     "hid_unturned": "axe and idb take places as if the device stood upright",
     "touch_infinity": "a touch fails with `point.x != INFINITY`",
     "keyboard_stays": "the keyboard cannot be dismissed",

@@ -28,11 +28,13 @@ def tree(device: LabDevice) -> list[dict[str, Any]]:
     machine = device.machine
     root = tree_of(machine, system=True)
     pid = machine.front.pid or 1
+    upright = machine.geometry.rotation % 2 == 1 and device.faults.active("bars_upright") is not None
     top = _node(root, pid, children=[])
     for node in root.children:
         for child in node.walk():
             if child.type == "Keyboard":
-                top["children"] += _keyboard(child, pid, tv=machine.kind.tv)
+                keys = _keyboard(child, pid, tv=machine.kind.tv)
+                top["children"] += [_upright(device, row) for row in keys] if upright else keys
                 break
         else:
             top["children"] += _below(node, pid)
@@ -41,8 +43,28 @@ def tree(device: LabDevice) -> list[dict[str, Any]]:
             if element.title == "StatusBar":
                 clock = element.screen.elements[0]
                 rect = element.screen.place(clock)
-                top["children"].append(_row("StaticText", rect, STATUS_BAR_PID, label=clock.name))
+                shown = _row("StaticText", rect, STATUS_BAR_PID, label=clock.name)
+                top["children"].append(_upright(device, shown) if upright else shown)
     return [top]
+
+
+def _upright(device: LabDevice, row: dict[str, Any]) -> dict[str, Any]:
+    """A row with the frame it has on the display itself, which does not turn."""
+    frame, kind = row["frame"], device.kind
+    x, y, width, height = frame["x"], frame["y"], frame["width"], frame["height"]
+    if device.machine.geometry.rotation == 1:
+        x, y = kind.width - y - height, x
+    else:
+        x, y = y, kind.height - x - width
+    return {**row, **_frame(Rect(x, y, height, width))}
+
+
+def _frame(rect: Rect) -> dict[str, Any]:
+    x, y, width, height = rect.x, rect.y, rect.width, rect.height
+    return {
+        "AXFrame": f"{{{{{x:.15g}, {y:.15g}}}, {{{width:.15g}, {height:.15g}}}}}",
+        "frame": {"x": x, "y": y, "width": width, "height": height},
+    }
 
 
 def _keyboard(node: XNode, pid: int, *, tv: bool) -> list[dict[str, Any]]:
@@ -92,9 +114,9 @@ def _row(
     enabled: bool = True, heading: bool = False, children: list[Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     role = "AXHeading" if heading else "AXGroup" if kind == "Group" else ROLES.get(kind, "AXGenericElement")
-    x, y, width, height = rect.x, rect.y, rect.width, rect.height
+    place = _frame(rect)
     return {
-        "AXFrame": f"{{{{{x:.15g}, {y:.15g}}}, {{{width:.15g}, {height:.15g}}}}}",
+        "AXFrame": place["AXFrame"],
         "AXLabel": label,
         "AXUniqueId": unique,
         "AXValue": value,
@@ -102,7 +124,7 @@ def _row(
         "content_required": False,
         "custom_actions": [],
         "enabled": enabled,
-        "frame": {"x": x, "y": y, "width": width, "height": height},
+        "frame": place["frame"],
         "help": None,
         "pid": pid,
         "role": role,

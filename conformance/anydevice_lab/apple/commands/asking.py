@@ -11,7 +11,7 @@ from ..programs import Invocation
 SIM, POSIX, OPEN = "com.apple.CoreSimulator.SimError", "NSPOSIXErrorDomain", "FBSOpenApplicationServiceErrorDomain"
 STATE, NO_DEVICE, MISFIT = 405, 404, 403
 OLDER = ((7, 146), (8, 159), (11, 164))
-"""The one code that simulators' errors had before Xcode of this number."""
+"""The code that a wrong state had before Xcode of this number."""
 
 
 class Failed(Exception):
@@ -24,7 +24,7 @@ class Failed(Exception):
 
 def error(call: Invocation, domain: str, code: int, text: str) -> Failed:
     """An error as simctl prints it; the exit status is its code modulo 256."""
-    if domain == SIM:
+    if domain == SIM and code == STATE:
         code = next((old for before, old in OLDER if call.world.age < before), code)
     head = f"An error was encountered processing the command (domain={domain}, code={code}):\n"
     return Failed(code % 256, f"{head}{text}\n")

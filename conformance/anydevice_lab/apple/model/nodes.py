@@ -11,6 +11,7 @@ from anydevice.testing.screen import FakeElement, FakeScreen
 from anydevice_schemas import EDITABLE, Rect
 
 from ...handset.windows import Window
+from .apps import ApplePractice
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -145,8 +146,8 @@ def _content(main: XNode, window: Window, whole: Rect, nested: int) -> None:
         above = inner
     screen, place = window.screen, _rect(window)
     rows = any(element.identifier.startswith("row") for element in screen.elements)
-    scrolls = screen.content_height > screen.height
-    kind = "Table" if rows else "ScrollView" if scrolls else "Other"
+    # A view scrolls or does not, whether or not there is more than it shows.
+    kind = "Table" if rows else "ScrollView" if isinstance(screen, ApplePractice) else "Other"
     holder = XNode(kind, f"{main.key}/content", place)
     above.children.append(holder)
     made: dict[FakeElement, XNode] = {}
