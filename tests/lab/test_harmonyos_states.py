@@ -161,7 +161,7 @@ async def test_programs_lie_or_fail_on_request(phone: Device, tmp_path: Path) ->
     assert (await lab.state(serial))["rotation"] == 0
     hap = write_hap(tmp_path / "a.hap", "com.example.fault")
     await lab.fault(serial, "install", times=1)
-    assert "no disk space left" in await phone.ask(f"install {hap}")
+    assert "insufficient disk memory" in await phone.ask(f"install {hap}")
     assert "successfully" in await phone.ask(f"install {hap}")
 
 

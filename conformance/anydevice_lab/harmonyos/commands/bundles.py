@@ -1,4 +1,4 @@
-"""bm: which bundles there are, and installing, removing and cleaning them."""
+"""bm: which bundles there are, and installing, removing and cleaning them. It leaves with 0 also when it failed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ These are common bm commands list:
 """
 UNKNOWN = "error: failed to get information and the parameters may be wrong.\n"
 REFUSED = "error: failed to install bundle.\n"
+SYSTEM = "error: failed to uninstall bundle.\ncode:9568380\nerror: uninstall system app error.\n"
 
 
 async def bm(call: Invocation) -> int:
@@ -42,8 +43,9 @@ async def bm(call: Invocation) -> int:
         digest = hashlib.sha256(call.device.serial.encode()).hexdigest().upper()
         await call.out(f"udid of current device is :\n{digest}\n")
         return 0
-    await call.out(HELP)
-    return 0 if verb in ("help", "-h") else 1
+    known = verb in ("help", "-h")
+    await call.out(HELP if known else f"bm: '{verb}' is not a valid bm command. See 'bm help'.\n")
+    return 0
 
 
 def _value(words: list[str], *names: str) -> str:
@@ -78,21 +80,21 @@ async def _install(call: Invocation, rest: list[str]) -> int:
     path = _value(rest, "-p", "--bundle-path")
     fault = device.faults.active("install", path)
     if fault is not None:
-        await call.out(fault.text or f"{REFUSED}code:9568293\nerror: install no disk space left.\n")
-        return 1
+        await call.out(fault.text or f"{REFUSED}code:9568288\nerror: install failed due to insufficient disk memory.\n")
+        return 0
     try:
         haps = _read(call.path(path))
     except BadHap:
-        await call.out(f"{REFUSED}error: install parse failed.\n")
-        return 1
+        await call.out(f"{REFUSED}code:9568262\nerror: install parse failed.\n")
+        return 0
     for hap in haps:
         if not hap.signed and not device.kind.emulator:  # emulators take what is not signed
             await call.out(f"{REFUSED}code:9568320\nerror: no signature file.\n")
-            return 1
+            return 0
         old = device.machine.apps.get(hap.bundle)
         if old is not None and (old.system or hap.code < old.code):
-            await call.out(f"{REFUSED}code:9568278\nerror: install version code not same.\n")
-            return 1
+            await call.out(f"{REFUSED}code:9568263\nerror: install version downgrade.\n")
+            return 0
         _put(call, hap)
     await call.out("install bundle successfully.\n")
     return 0
@@ -141,15 +143,17 @@ async def _uninstall(call: Invocation, rest: list[str]) -> int:
     name = _value(rest, "-n", "--bundle-name")
     fault = call.device.faults.active("uninstall", name)
     if fault is not None:
-        await call.out(fault.text or "error: failed to uninstall bundle.\ncode:9568388\nerror: uninstall system app.\n")
-        return 1
+        await call.out(
+            fault.text or "error: failed to uninstall bundle.\ncode:9568380\nerror: uninstall system app error.\n"
+        )
+        return 0
     app = machine.apps.get(name)
     if app is None:
         await call.out("error: failed to uninstall bundle.\ncode:9568386\nerror: uninstall missing installed bundle.\n")
-        return 1
+        return 0
     if app.system:
-        await call.out("error: failed to uninstall bundle.\ncode:9568388\nerror: uninstall system app error.\n")
-        return 1
+        await call.out(SYSTEM)
+        return 0
     machine.remove(app)
     call.device.journal.add("uninstall", bundle=name)
     await call.out("uninstall bundle successfully.\n")
@@ -162,7 +166,7 @@ async def _clean(call: Invocation, rest: list[str]) -> int:
     what = "data" if "-d" in rest else "cache"
     if app is None or not ("-d" in rest or "-c" in rest) or (app.system and "-d" in rest):
         await call.out(f"error: failed to clean bundle {what} files.\n")
-        return 1
+        return 0
     call.device.journal.add("clean", bundle=app.id, what=what)
     if what == "data":
         machine.stop(app)
