@@ -6,11 +6,12 @@ import json
 import os
 import struct
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
-from anydevice_lab.harmonyos import Lab
+from anydevice_lab.harmonyos import Lab, write_hap
 
 from .adb import eventually
 from .harmony import FIXTURES, Device, ask, connected, sample
@@ -135,6 +136,21 @@ async def test_a_server_of_another_build_greets_with_its_version(phone: Device) 
         assert await ask(phone.lab, "", "checkserver") == struct.pack("<H", 13) + b"Ver: 3.1.0e"
     finally:
         await phone.lab.server(version=False, number="Ver: 3.2.0f")
+
+
+async def test_an_old_server_says_some_things_otherwise(phone: Device, tmp_path: Path) -> None:
+    package = write_hap(tmp_path / "a.hap", "com.example.old")
+    await phone.shell("echo text > /data/local/tmp/old.txt")
+    await phone.lab.server(number="Ver: 2.0.0a")
+    try:
+        rows = await ask(phone.lab, "", "list targets -v")
+        assert rows.decode() == f"{phone.serial}\t\tUSB\tConnected\tlocalhost\thdc\n"
+        assert f"path:{package}, queuesize:0, msg:install bundle successfully." in await phone.ask(f"install {package}")
+        assert "path:, queuesize:0, msg:uninstall bundle successfully." in await phone.ask("uninstall com.example.old")
+        first, second = (await phone.ask(f"file recv /data/local/tmp/old.txt {tmp_path}/b")).splitlines()
+        assert first.endswith("] HdcFile::TransferSummary success") and second.startswith("FileTransfer finish")
+    finally:
+        await phone.lab.server(number="Ver: 3.2.0f")
 
 
 async def test_a_shell_gives_both_outputs_in_one_and_no_status(phone: Device) -> None:

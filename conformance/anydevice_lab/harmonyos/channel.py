@@ -21,10 +21,11 @@ class Channel:
     Attributes:
         key: The key in the client's answer to the greeting.
         kept: Whether the client asked to keep it open after a command of the server's own.
+        old: Whether the server is of the 2.x versions, which say some things otherwise.
     """
 
-    def __init__(self, stream: SocketStream, number: int) -> None:
-        self.stream, self.number = stream, number
+    def __init__(self, stream: SocketStream, number: int, *, old: bool = False) -> None:
+        self.stream, self.number, self.old = stream, number, old
         self.key, self.kept = "", False
         self._reader = BufferedByteReceiveStream(stream)
         self._lock = anyio.Lock()

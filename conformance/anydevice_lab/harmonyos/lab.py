@@ -49,7 +49,7 @@ class Lab(Face):
 
         Args:
             what: `up` (whether it listens), `version` (whether its greeting holds one), `number` (that version, as
-                `Ver: 3.1.0e`), `forget` (a key it could not connect to).
+                `Ver: 3.1.0e`; those of 2.x say some things otherwise), `forget` (a key it could not connect to).
         """
         told: dict[str, Any] = await self.ask("server", **what)
         return told

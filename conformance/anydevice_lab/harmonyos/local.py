@@ -91,6 +91,7 @@ async def serve(server: HdcServer, channel: Channel, line: str) -> None:
 def targets(server: HdcServer, whole: bool) -> str:
     """The list of devices: keys of those that are connected, or a row for each; sorted, as the server's map is."""
     rows = {}
+    last = "\thdc" if server.old else ""  # newer clients add that column themselves
     for key, device in server.devices.items():
         if not device.listed:
             continue
@@ -100,12 +101,12 @@ def targets(server: HdcServer, whole: bool) -> str:
         if whole:
             name = device.hostname if state == "Connected" else "unknown..."
             connection = device.kind.connection if key == device.key else "TCP"
-            rows[key] = f"{key}\t\t{connection}\t{state}\t{name}\n"
+            rows[key] = f"{key}\t\t{connection}\t{state}\t{name}{last}\n"
         elif device.connected:
             rows[key] = key + ("\tUnauthorized\n" if device.unauthorized else "\n")
     if whole:
         for key in server.lost - rows.keys():
-            rows[key] = f"{key}\t\tTCP\tOffline\tunknown...\n"
+            rows[key] = f"{key}\t\tTCP\tOffline\tunknown...{last}\n"
     return "".join(rows[key] for key in sorted(rows))
 
 

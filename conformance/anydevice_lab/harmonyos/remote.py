@@ -119,9 +119,10 @@ async def _mode(server: HdcServer, channel: Channel, device: HarmonyDevice, rest
         await channel.fail("[E001300]Not support tmode for Emulator")
     elif rest.startswith("usb"):
         await channel.fail("[E001000]For USB debugging, please set it on the device's Settings UI")
-    elif device.kind.connection == "USB":
+    else:
         if rest != "port close":
             await channel.tell("Set device run mode successful.")
-        await server.drop(device)
-        number = rest.removeprefix("port").strip()
-        server.tasks.start_soon(device.listen, int(number) if number.isdigit() else 0)
+        if device.kind.connection == "USB":
+            await server.drop(device)
+            number = rest.removeprefix("port").strip()
+            server.tasks.start_soon(device.listen, int(number) if number.isdigit() else 0)

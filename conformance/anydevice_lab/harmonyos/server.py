@@ -123,6 +123,11 @@ class HdcServer:
         await self.forwards.clear()
 
     @property
+    def old(self) -> bool:
+        """Whether it is of the 2.x versions."""
+        return self.number.startswith("Ver: 2.")
+
+    @property
     def up(self) -> bool:
         """Whether it listens."""
         return self._listening is not None
@@ -139,7 +144,7 @@ class HdcServer:
     async def _serve(self, stream: SocketStream) -> None:
         async with stream:
             try:
-                await self._channel(Channel(stream, next(self._numbers)))
+                await self._channel(Channel(stream, next(self._numbers), old=self.old))
             except* (PipeClosed, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 pass  # the client went away in the middle, as clients do
             except* Exception as problem:

@@ -157,6 +157,8 @@ async def _recv(channel: Channel, device: HarmonyDevice, source: str, target: Pa
         except OSError as error:
             raise Refused(f"Error opening file: {_reason(error)}, path:{end}") from None
         total += len(data)
+    if channel.old:
+        await channel.tell(f"[I][{time.strftime('%Y-%m-%d %H:%M:%S')}.000] HdcFile::TransferSummary success")
     await _finish(channel, total, len(files), began)
 
 
@@ -291,7 +293,7 @@ async def install(channel: Channel, device: HarmonyDevice, rest: str) -> None:
             return
         said = await _bm(device, ["install", *options, "-p", stage])
         device.files.host(stage).unlink(missing_ok=True)
-        await channel.inform(f"App install path:{path} msg:{said}")
+        await channel.inform(f"App install path:{path}{_queue(channel)} msg:{said}")
     await channel.tell("AppMod finish")
 
 
@@ -321,9 +323,12 @@ async def uninstall(channel: Channel, device: HarmonyDevice, rest: str) -> None:
         options.append("-n")
     injected = any(letter in UNSAFE for letter in rest)
     said = "Incorrect package name or option" if injected else await _bm(device, ["uninstall", *options, *names])
-    queue = ", queuesize:0," if device.kind.old else ""
-    await channel.inform(f"App uninstall path:{queue} msg:{said}")
+    await channel.inform(f"App uninstall path:{_queue(channel)} msg:{said}")
     await channel.tell("AppMod finish")
+
+
+def _queue(channel: Channel) -> str:
+    return ", queuesize:0," if channel.old else ""
 
 
 async def _bm(device: HarmonyDevice, words: list[str]) -> str:

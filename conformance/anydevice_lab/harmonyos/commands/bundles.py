@@ -143,9 +143,7 @@ async def _uninstall(call: Invocation, rest: list[str]) -> int:
     name = _value(rest, "-n", "--bundle-name")
     fault = call.device.faults.active("uninstall", name)
     if fault is not None:
-        await call.out(
-            fault.text or "error: failed to uninstall bundle.\ncode:9568380\nerror: uninstall system app error.\n"
-        )
+        await call.out(fault.text or SYSTEM)
         return 0
     app = machine.apps.get(name)
     if app is None:
