@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+import anydevice_lab.apple
 from anydevice_lab.android import Lab
 
 from .adb import ADBS, Adb, Reports, witness
+from .apple import Mac
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +47,24 @@ async def phone(one_phone: Adb) -> AsyncIterator[Adb]:
 def reports() -> Iterator[Reports]:
     with witness() as heard:
         yield heard
+
+
+@pytest.fixture(scope="module")
+async def mac() -> AsyncIterator[Mac]:
+    """A Mac with Xcode, and no devices yet."""
+    async with anydevice_lab.apple.Lab() as running:
+        yield Mac(running)
+
+
+@pytest.fixture(scope="module")
+async def one_simulator(mac: Mac) -> str:
+    return (await mac.lab.start("iphone"))[0]
+
+
+@pytest.fixture
+async def udid(mac: Mac, one_simulator: str) -> AsyncIterator[str]:
+    """A simulator that is up; afterwards it is upright, and it and the Mac without faults."""
+    yield one_simulator
+    await mac.lab.clear(one_simulator)
+    await mac.lab.clear("mac")
+    await mac.lab.set(one_simulator, rotation=0)

@@ -9,8 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from anydevice_lab.apple import Lab
-
 from .adb import eventually
 from .apple import ELEMENT, FIXTURES, PRACTICE, RUNNER, Mac, Wda, fixture, shape, walk
 
@@ -25,12 +23,6 @@ NEWER = {
 """Keys of a node that came after the capture, or that it has no value for; the agent's source has them."""
 SEEN: set[str] = set()
 """Cases of errors that were compared."""
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
 
 
 @pytest.fixture(scope="module")

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import json
 import plistlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
 import pytest
 
-from anydevice_lab.apple import Lab, write_bundle
+from anydevice_lab.apple import write_bundle
 
 from .adb import Reports, eventually
 from .apple import PRACTICE, Mac
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
-
-
-@pytest.fixture(scope="module")
-async def _one(mac: Mac) -> str:
-    return (await mac.lab.start("iphone"))[0]
-
-
-@pytest.fixture
-async def udid(mac: Mac, _one: str) -> AsyncIterator[str]:
-    """A simulator without faults."""
-    yield _one
-    await mac.lab.clear(_one)
 
 
 async def _apps(mac: Mac, udid: str) -> dict[str, dict[str, object]]:

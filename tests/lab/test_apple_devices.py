@@ -23,12 +23,6 @@ NO_ANSWER = (OSError, http.client.HTTPException)
 
 
 @pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
-
-
-@pytest.fixture(scope="module")
 async def _one(mac: Mac) -> str:
     return (await mac.lab.start("iphone-device"))[0]
 

@@ -3,39 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from anydevice_lab.apple import Lab
 
 from .apple import PRACTICE, Mac, fixture
 
 pytestmark = pytest.mark.anyio
 TEXTS = {"AXLabel", "AXValue", "AXUniqueId", "subrole"}
 """Keys that have a text or nothing, whatever the screen of the capture had."""
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
-
-
-@pytest.fixture(scope="module")
-async def _one(mac: Mac) -> str:
-    return (await mac.lab.start("iphone"))[0]
-
-
-@pytest.fixture
-async def udid(mac: Mac, _one: str) -> AsyncIterator[str]:
-    """A simulator without faults, upright, the practice app ended."""
-    yield _one
-    await mac.lab.clear(_one)
-    await mac.lab.set(_one, rotation=0)
-    await mac.sim("terminate", _one, PRACTICE)
 
 
 async def _open(mac: Mac, udid: str, screen: str) -> None:

@@ -8,7 +8,6 @@ import re
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -24,25 +23,6 @@ from .apple import PRACTICE, RUNNER, Mac
 
 pytestmark = pytest.mark.anyio
 PROGRAM = str(Path(sys.executable).parent / "anydevice")
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as running:
-        yield Mac(running)
-
-
-@pytest.fixture(scope="module")
-async def _one(mac: Mac) -> str:
-    return (await mac.lab.start("iphone"))[0]
-
-
-@pytest.fixture
-async def udid(mac: Mac, _one: str) -> AsyncIterator[str]:
-    """A simulator; no faults are left behind, on it or on the Mac."""
-    yield _one
-    await mac.lab.clear(_one)
-    await mac.lab.clear("mac")
 
 
 def _group(leader: int) -> list[int]:

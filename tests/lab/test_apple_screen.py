@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
 import pytest
 from PIL import Image
-
-from anydevice_lab.apple import Lab
 
 from .adb import eventually
 from .apple import Mac, fixture
@@ -19,25 +16,6 @@ from .apple import Mac, fixture
 pytestmark = pytest.mark.anyio
 
 OUTPUTS = fixture("simctl_outputs.json")
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
-
-
-@pytest.fixture(scope="module")
-async def _one(mac: Mac) -> str:
-    return (await mac.lab.start("iphone"))[0]
-
-
-@pytest.fixture
-async def udid(mac: Mac, _one: str) -> AsyncIterator[str]:
-    """A simulator without faults that stands upright."""
-    yield _one
-    await mac.lab.clear(_one)
-    await mac.lab.set(_one, rotation=0)
 
 
 def _size(data: bytes) -> tuple[int, int]:

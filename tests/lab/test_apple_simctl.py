@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from anydevice_lab.apple import KINDS, Lab, write_bundle
+from anydevice_lab.apple import KINDS, write_bundle
 
 from .adb import eventually
 from .apple import PRACTICE, RUNNER, Mac, fixture, shape
@@ -22,18 +21,6 @@ pytestmark = pytest.mark.anyio
 ERRORS = {entry["case"]: entry for entry in fixture("simctl_errors.json")}
 OUTPUTS = fixture("simctl_outputs.json")
 ABSENT = "7ACBD2BD-877C-47F5-888D-2D8FD737B83A"
-
-
-@pytest.fixture(scope="module")
-async def mac() -> AsyncIterator[Mac]:
-    async with Lab() as lab:
-        yield Mac(lab)
-
-
-@pytest.fixture(scope="module")
-async def udid(mac: Mac) -> str:
-    """A simulator that is up."""
-    return (await mac.lab.start("iphone"))[0]
 
 
 @pytest.fixture(scope="module")
