@@ -106,7 +106,8 @@ def type_text(machine: Machine, text: str) -> bool:
     """Characters arrive at the focused field; False where nothing has the focus of the keyboard."""
     if machine.focused_field is None or not (machine.keyboard_shown or machine.kind.tv or machine.current_popup()):
         return False
-    run, lines = "", "multiline" in machine.focused_field.states
+    # The return key alone is a key; among other characters a field of several lines takes it as one of them.
+    run, lines = "", "multiline" in machine.focused_field.states and text != "\n"
     for letter in [*text, ""]:
         if letter and (letter not in "\n\b\x7f\r\t" or (letter == "\n" and lines)):
             run += letter
