@@ -21,6 +21,8 @@ log = structlog.get_logger("anydevice.android")
 ARRIVAL = 3.0
 """Seconds the home screen may take to come up."""
 STEP = 0.1
+KEY_DEADLINE, EACH = 10.0, 0.5
+"""Seconds that pressing keys may take, and those that each adds."""
 
 
 class AndroidLinks(Links):
@@ -133,6 +135,15 @@ class AndroidRemote(Remote):
         await press(self._reach, codes.button(button), longer=seconds >= 0.4)
         return Acted("remote")
 
+    async def repeat(self, button: str, *, count: int) -> Acted:
+        """See `Remote.repeat`: one program presses them all.
+
+        Raises:
+            InvalidArgument: There is no such button.
+        """
+        await press(self._reach, codes.button(button), count=count)
+        return Acted("remote")
+
 
 def diff(before: Tree, after: Tree) -> bool:
     """Whether two looks at the screen show different things."""
@@ -140,12 +151,13 @@ def diff(before: Tree, after: Tree) -> bool:
     return looks[0] != looks[1]
 
 
-async def press(reach: Reach, code: int, *, longer: bool = False) -> None:
-    """Presses one key by its code.
+async def press(reach: Reach, code: int, *, longer: bool = False, count: int = 1) -> None:
+    """Presses one key by its code, once or several times.
 
     Raises:
         AnydeviceError: As `AdbDevice.shell` and `refuse_denied`.
     """
     reach.acted()
-    done = await reach.run("input", "keyevent", *(["--longpress"] if longer else []), code)
+    words = ["--longpress"] if longer else []
+    done = await reach.run("input", "keyevent", *words, *[code] * count, deadline=KEY_DEADLINE + EACH * count)
     refuse_denied(done.both, done.status)

@@ -90,6 +90,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "perf.frames": ((), {"seconds": 0.1}),
     "network.requests": ((), {}),
     "remote.press": (("up",), {}),
+    "remote.repeat": (("up",), {"count": 2}),
     "remote.hold": (("up",), {"seconds": 0.5}),
     "notifications.push": (("no.such.app", {}), {}),
     "settings.read": (("appearance",), {}),

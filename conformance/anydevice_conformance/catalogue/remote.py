@@ -9,7 +9,7 @@ import anyio
 from anydevice_schemas import Answer
 
 from ..case import case
-from ..looking import ROOTS, states, whole
+from ..looking import ROOTS, heard_times, states, whole
 from ..trial import HEARD_WITHIN, Trial
 from .text import filled, value_of
 
@@ -116,6 +116,23 @@ async def down_and_select(t: Trial) -> None:
     await t.heard("press", id="home.increment")
     await t.heard("count", value=1)
     t.equal(len(t.reports("press")), 1, "presses that reached the app")
+
+
+@case(
+    "remote.several-presses-are-as-many",
+    "tv-remote with a count MUST press the button as often as one call for each press would.",
+    **{**REMOTE, "sample": {"button": "down", "count": 3}},
+    screen="list",
+)
+async def several(t: Trial) -> None:
+    for times, presses in enumerate(([3], [1, 1, 1], [2, 1])):
+        await t.call("tv-remote", button="up", count=8)
+        for count in presses:
+            await t.call("tv-remote", button="down", count=count)
+        await t.call("tv-remote", button="select")
+        await heard_times(t, "press", times + 1)
+    led = [report["id"] for report in t.reports("press")]
+    t.equal(len(set(led)), 1, f"how many things are led to by three times down in one call, three and two ({led})")
 
 
 @case(

@@ -14,16 +14,16 @@ import anyio
 from anydevice_schemas import Node, Rect, Tree
 
 from ..context import Context
-from ..driver import Remote, Screen
+from ..driver import Screen
 from . import _steer
 from ._moving import Shift, shifted
 from ._scopes import VISIBLE
-from ._steer import LOOK, OPPOSITE, focused, keeps
+from ._steer import LOOK, OPPOSITE, focused, keeps, press
 
 WAYS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 ARROWS_MOST = 400
 """Arrows of one scroll."""
-BETWEEN = 0.4
+BETWEEN = 0.7
 """Part of the area the content may move between two looks, so that both show some of the same."""
 NEAR = 2.0
 """Points by which a page may fall short."""
@@ -31,10 +31,17 @@ NEAR = 2.0
 
 @dataclass(slots=True)
 class Course:
-    """What was seen on the way of one scroll, by ref; so that coming round to it again is known."""
+    """What was seen on the way of one scroll: so that coming round to it again is known.
+
+    Attributes:
+        shown: Refs of all that was on screen.
+        stood: Refs of what had the focus since content last moved.
+        pitch: How far one arrow leads, in points; 0 = not known yet.
+    """
 
     shown: set[str] = field(default_factory=set)
     stood: set[str] = field(default_factory=set)
+    pitch: float = 0.0
 
     def came_round(self, before: Tree, after: Tree, moved: bool) -> bool:
         """Whether the focus is on something that went out of sight earlier, or had the focus since content last moved.
@@ -70,23 +77,21 @@ async def page(
     Returns:
         Whether content moved, and how far. Where it did not, the focus has gone as far as it goes.
     """
-    remote = ctx.use(Remote)
     axis = 0 if WAYS[direction][0] else 1
     side = area.width if axis == 0 else area.height
     before, place = await ctx.tree(VISIBLE), await _content(ctx)
-    gone, by, arrows, pitch, moved = 0.0, [0.0, 0.0], 0, 0.0, False
+    gone, by, arrows, moved = 0.0, [0.0, 0.0], 0, False
     while gone < length - NEAR and arrows < ARROWS_MOST and ctx.remaining() > 1.0 and anyio.current_time() < until:
         holder = focused(before)
         if holder is not None and not keeps(holder, direction):
             ctx.notice("value_kept", "What has the focus would take the arrow as a new value; it was not pressed.")
             break
-        count = 1 if inside else _arrows(before, area, direction, length - gone, pitch)
-        for _ in range(count):
-            await remote.press(direction)
+        count = 1 if inside else _arrows(before, area, direction, length - gone, course.pitch)
+        await press(ctx, direction, count)
         arrows += count
         after, shift, now = await _after(ctx, before, area, place)
         if inside and not _within(after, inside):
-            await remote.press(OPPOSITE[direction])
+            await press(ctx, OPPOSITE[direction], 1)
             break
         if course.came_round(before, after, shift.moved) or _back(shift, area, direction):
             await _undo(ctx, before, after, direction, count)
@@ -94,12 +99,12 @@ async def page(
         step = _travel(focused(before), focused(after), axis)
         if not shift.moved and step == 0.0:
             break
-        along = abs(shift.by[axis]) if shift.by else (count * pitch if shift.moved else 0.0)
+        along = abs(shift.by[axis]) if shift.by else (count * course.pitch if shift.moved else 0.0)
         if shift.by:
             by = [one + other for one, other in zip(by, shift.by, strict=True)]
-            pitch = (along + abs(step or 0.0)) / count or pitch
+            course.pitch = (along + abs(step or 0.0)) / count or course.pitch
         elif not shift.moved and step:
-            pitch = abs(step) / count
+            course.pitch = abs(step) / count
         gone += along if along or not shift.moved else side * BETWEEN
         moved = moved or shift.moved
         before, place = after, now
@@ -119,7 +124,7 @@ async def _undo(ctx: Context, before: Tree, after: Tree, direction: str, count: 
     here = {node.ref for node in before.nodes}
     area = Rect(0, 0, 0, 0)
     for _ in range(count):
-        await ctx.use(Remote).press(OPPOSITE[direction])
+        await press(ctx, OPPOSITE[direction], 1)
         after, _, _ = await _after(ctx, after, area, None)
         now = focused(after)
         if now is not None and now.ref in here:
@@ -151,7 +156,8 @@ async def _after(ctx: Context, before: Tree, area: Rect, place: Rect | None) -> 
     """The screen once focus or content moved, or when they had the time to."""
     until = anyio.current_time() + _steer.MOVED
     while True:
-        now, tree = await _content(ctx), await ctx.tree(VISIBLE)
+        now = await _content(ctx) if place is not None else None
+        tree = await ctx.tree(VISIBLE)
         shift = shifted(before, tree, area, place, now)
         if shift.moved or _travel(focused(before), focused(tree), 0) != 0.0 or anyio.current_time() >= until:
             return tree, shift, now

@@ -101,6 +101,16 @@ async def steer(ctx: Context, node: Node, *, inside: bool = False) -> int:
         known.led.setdefault(place, {})[way] = now.ref if now is not None else ""
 
 
+async def press(ctx: Context, way: str, count: int) -> None:
+    """Presses an arrow so often, in one go where the device can."""
+    remote = ctx.use(Remote)
+    if count > 1 and ctx.driver is not None and ctx.driver.has("remote.repeat"):
+        await remote.repeat(way, count=count)
+        return
+    for _ in range(count):
+        await remote.press(way)
+
+
 def keeps(node: Node, way: str) -> bool:
     """Whether an arrow leaves the value of an element alone that has the focus."""
     upright = way in ("up", "down")

@@ -15,6 +15,7 @@ from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..driver import Acted, Keys, Notifications, Remote
 from ._effect import Watch, happened, merged
+from ._steer import OPPOSITE
 
 GONE = 5.0
 """Seconds an on-screen keyboard may take to go."""
@@ -139,9 +140,14 @@ async def tv_remote(ctx: Context, args: RemoteInput) -> Outcome:
     acted = Acted("remote")
     seen: list[Any] = []
     pressed = 0
-    for _ in range(args.count):
-        acted = await ctx.use(Remote).press(args.button, seconds=args.duration_ms / 1000)
-        pressed += 1
+    in_one_go = args.button in OPPOSITE and ctx.driver is not None and ctx.driver.has("remote.repeat")
+    while pressed < args.count:
+        if in_one_go and args.count > 1:  # an arrow opens nothing that the next one must not reach
+            acted = await ctx.use(Remote).repeat(args.button, count=args.count)
+            pressed = args.count
+        else:
+            acted = await ctx.use(Remote).press(args.button, seconds=args.duration_ms / 1000)
+            pressed += 1
         seen.extend(acted.happenings)
         if any(h.kind in ("dialog", "crashed", "closed") for h in acted.happenings):
             break

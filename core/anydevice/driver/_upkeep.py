@@ -198,6 +198,10 @@ class Remote(Capability):
         """
         raise undeclared("remote", "press")
 
+    async def repeat(self, button: str, *, count: int) -> Acted:
+        """Presses a button `count` times in a row, in one go; only where that is quicker than one `press` each."""
+        raise undeclared("remote", "repeat")
+
     async def hold(self, button: str, *, seconds: float) -> Acted:
         """Holds a button for as long as it is told to."""
         raise undeclared("remote", "hold")

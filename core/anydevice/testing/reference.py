@@ -38,7 +38,7 @@ ONLY: dict[str, list[str]] = {
     "apps.container": GLASS,
     **{f"forwards.{verb}": PACKED for verb in ("list", "add", "remove")},
     **{f"elements.{verb}": SHARED for verb in ("activate", "focus", "reveal", "set_text")},
-    "remote.press": ["tv"], "remote.hold": ["tv"], "notifications.push": GLASS,
+    "remote.press": ["tv"], "remote.repeat": ["tv"], "remote.hold": ["tv"], "notifications.push": GLASS,
     "settings.orientation": GLASS, "settings.wifi": GLASS,
     "settings.airplane": GLASS, "settings.location": GLASS, "settings.permission": GLASS, "settings.status_bar": GLASS,
 }  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OPERATIONS = [
     "settings.read", "settings.appearance", "settings.animations", "settings.text_size", "settings.wifi",
     "settings.airplane", "settings.location", "settings.permission", "settings.status_bar", "settings.orientation",
-    "remote.press", "remote.hold", "notifications.push", "keys.keyboard_state", "keys.dismiss",
+    "remote.press", "remote.repeat", "remote.hold", "notifications.push", "keys.keyboard_state", "keys.dismiss",
 ]  # fmt: skip
 FIRST: Mapping[str, str] = {
     "appearance": "light", "animations": "on", "text_size": "1", "wifi": "on", "airplane": "off", "location": "off",
@@ -149,6 +149,13 @@ class FakeRemote(d.Remote):
             model.upkeep.buttons.append((button, seconds))
             await anyio.sleep(min(seconds, 0.2))
             self._carry_out(model, button, seconds)
+        return self.driver.after("remote")
+
+    async def repeat(self, button: str, *, count: int) -> d.Acted:
+        """See `Remote`."""
+        if await self.driver.enter("remote.repeat"):
+            for _ in range(count):
+                await self.press(button)
         return self.driver.after("remote")
 
     async def hold(self, button: str, *, seconds: float) -> d.Acted:

@@ -87,6 +87,16 @@ def holds_briefly(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(upkeep.FakeRemote, "hold", hold)
 
 
+def miscounts(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several presses are one too few."""
+    sound = upkeep.FakeRemote.repeat
+
+    async def repeat(self: upkeep.FakeRemote, button: str, *, count: int) -> Acted:
+        return await sound(self, button, count=count - 1)
+
+    monkeypatch.setattr(upkeep.FakeRemote, "repeat", repeat)
+
+
 def presses_every_arrow(backend: ReferenceBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever has the focus gets every arrow."""
     monkeypatch.setattr(_paging, "keeps", lambda *_: True)
@@ -116,6 +126,7 @@ MUTANTS: dict[str, Mutant] = {
     "remote.what-no-arrow-leads-to-is-refused": is_content_with_anything,
     "remote.scrolling-brings-the-focus-along": arrows_press,
     "remote.a-long-press-holds-what-is-named": holds_briefly,
+    "remote.several-presses-are-as-many": miscounts,
     "remote.arrows-leave-values-alone": presses_every_arrow,
     "push.arrives-whole-and-once": pushes(lambda app, payload: (app, {"aps": payload.get("aps", {})})),
     "push.to-nobody-is-refused": pushes(lambda app, payload: ("dev.anydevice.practice", payload)),
