@@ -25,6 +25,7 @@ from .published import PICTURES, definitions
 from .resources import Resources
 from .results import Picture, Result, Style, render
 from .seats import seat_of
+from .toolsets import Toolsets
 from .untrusted import scrubber
 
 Request = ServerRequestContext[Any, Any]
@@ -41,8 +42,9 @@ class Commands(Feature):
 
     name = "commands"
 
-    def __init__(self, resources: Resources) -> None:
+    def __init__(self, resources: Resources, toolsets: Toolsets) -> None:
         self._resources = resources
+        self._toolsets = toolsets
 
     @property
     def _router(self) -> Router:
@@ -52,7 +54,10 @@ class Commands(Feature):
         """The commands the seat is shown."""
         services = self._router.services
         words = [word.name for word in services.backends.platforms]
-        return [types.Tool.model_validate(tool) for tool in definitions(services.catalogue, seat_of(ctx).shown, words)]
+        return [
+            types.Tool.model_validate(tool)
+            for tool in definitions(services.catalogue, self._toolsets.shown(ctx), words)
+        ]
 
     async def call_tool(
         self, ctx: Request, params: types.CallToolRequestParams
@@ -71,7 +76,7 @@ class Commands(Feature):
             return answer
         self._resources.made(seat.caller, answer.artefacts)
         pictures: list[Picture] = []
-        if command.name in PICTURES or not seat.shown.has(command):
+        if command.name in PICTURES or not self._toolsets.shown(ctx).has(command):
             answer, pictures = await self._pictures(answer)
         keep = partial(self._resources.keep, seat.caller)
         speaker, scrub = self._speaker(answer, command), self._scrub(seat.caller)

@@ -28,12 +28,13 @@ DEFAULT_TOOLS: frozenset[str] = frozenset(
         # looking
         "snapshot", "find", "get", "is", "wait", "screenshot",
         # acting
-        "press", "longpress", "hover", "fill", "type", "key", "scroll", "gesture", "back", "alert",
+        "press", "longpress", "fill", "type", "key", "scroll", "gesture", "back", "alert",
         # several at once, and everything else
         "batch", "command-search", "command-read", "command-run",
     }
 )  # fmt: skip
-"""The default list. At most 25 names: hosts begin to drop or hide tools not far above."""
+"""The default list. At most 25 names with `toolset`, where that works: hosts begin to drop or hide tools not far
+above."""
 
 ALWAYS: frozenset[str] = frozenset({"devices", "open", "close", "command-search", "command-read", "command-run"})
 """What every toolset has: where a device is chosen, and the way to everything else."""
@@ -45,7 +46,7 @@ TOOLSETS: dict[str, frozenset[str]] = {
     "files": ALWAYS | {"files", "file-search", "add-media", "clipboard", "trash", "tags"},
     "debug": ALWAYS | {"logs", "perf", "network", "record", "screenshot", "ocr", "forward", "capabilities", "doctor",
                        "appstate", "shell"},
-    "desktop": DEFAULT_TOOLS - {"longpress", "gesture"} | {"window", "clipboard", "focus", "apps"},
+    "desktop": DEFAULT_TOOLS - {"longpress", "gesture"} | {"window", "clipboard", "focus", "apps", "hover"},
     "tv": ALWAYS | {"boot", "snapshot", "find", "get", "is", "wait", "screenshot", "press", "fill", "type", "key",
                     "back", "home", "tv-remote", "appstate", "batch"},
     "ownership": ALWAYS | {"lease", "session", "capabilities", "doctor"},

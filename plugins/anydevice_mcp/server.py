@@ -37,6 +37,7 @@ from .prompts import Prompts
 from .published import shown_to
 from .resources import Resources
 from .seats import Seat, seat_of
+from .toolsets import Toolsets
 from .wire import CHUNK, Inbound, Outbound, Wire
 
 log = structlog.get_logger("anydevice.mcp")
@@ -67,14 +68,20 @@ class Household:
         self.router = router
         self.changes = Changes()
         resources = Resources()
-        self.commands = Commands(resources)
-        self.features: list[Feature] = [self.commands, resources, Prompts(), *brought]
+        self._toolsets = Toolsets()
+        self.commands = Commands(resources, self._toolsets)
+        self.features: list[Feature] = [self.commands, resources, Prompts(), self._toolsets, *brought]
         # One key for all connections: what a client of HTTP brings back may reach another server object.
         self.security = RequestStateSecurity(keys=[secrets.token_bytes(32)], bind_principal=_principal)
         host = Host(router, lambda ctx: seat_of(ctx).caller, self.changes.changed, self.changes.updated)
         for feature in self.features:
             feature.host = host
         router.services.catalogue.listeners.append(lambda: self.changes.changed("tools"))
+
+    def forget(self, client: object) -> None:
+        """A client is gone: its seat, or its session over HTTP."""
+        self.changes.forget(client)
+        self._toolsets.forget(client)
 
     def server(self, lifespan: Callable[[Any], Any] | None = None) -> Server[Any]:
         """A server object.
@@ -136,7 +143,7 @@ async def serve(stream: ByteStream, caller: Caller, household: Household, option
         try:
             yield seat
         finally:
-            household.changes.forget(seat)
+            household.forget(seat)
 
     server = household.server(lifespan)
 

@@ -353,16 +353,31 @@ async def test_the_address_chooses_the_tools(site: Site, era: str) -> None:
     secret = site.token()
     async with Web(site.url, secret, era=era) as web:
         await web.hello()
-        assert await web.names() == DEFAULT_TOOLS
+        assert await web.names() - {"toolset"} == DEFAULT_TOOLS
     for word in ("files", "tv"):
         async with Web(f"{site.url}/{word}", secret, era=era) as web:
             await web.hello()
-            assert await web.names() == TOOLSETS[word]
+            assert await web.names() - {"toolset"} == TOOLSETS[word]
 
 
 async def test_a_tokens_own_toolset_counts_more_than_the_address(site: Site) -> None:
     async with Web(site.url + "/all", site.token("tv", toolset="tv")) as web:
         assert await web.names() == TOOLSETS["tv"]
+
+
+async def test_toolset_widens_the_list_of_one_session_only_and_not_in_the_newer_era(site: Site) -> None:
+    secret = site.token()
+    async with Web(site.url, secret, era=HANDSHAKE[-1]) as one, Web(site.url, secret, era=HANDSHAKE[-1]) as two:
+        await one.hello()
+        await two.hello()
+        wider = await one.call("toolset", enable="files")
+        assert wider["structuredContent"]["toolsets"] == ["core", "files"]
+        assert await one.names() == DEFAULT_TOOLS | TOOLSETS["files"] | {"toolset"}
+        assert await two.names() == DEFAULT_TOOLS | {"toolset"}
+    async with Web(site.url, secret) as modern:
+        assert "toolset" not in await modern.names()
+        reply = told(await modern.post("tools/call", {"name": "toolset", "arguments": {"enable": "files"}}))[-1]
+        assert reply["error"]["code"] == -32602
 
 
 # --- sessions of both eras ---
@@ -439,7 +454,7 @@ async def test_the_sdks_own_client_works_in_both_eras(site: Site, mode: Any) -> 
         httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
         Client(streamable_http_client(site.url, http_client=http), mode=mode) as client,
     ):
-        assert {tool.name for tool in (await client.list_tools()).tools} == DEFAULT_TOOLS
+        assert {tool.name for tool in (await client.list_tools()).tools} - {"toolset"} == DEFAULT_TOOLS
         result = await client.call_tool("open", {"device": "fake-1"})
         assert not result.is_error
 

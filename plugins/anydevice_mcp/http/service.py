@@ -104,7 +104,7 @@ class Service:
                     sessions.end(session, "the server ended")
 
     def _gone(self, session: str) -> None:
-        self._household.changes.forget(session)
+        self._household.forget(session)
         self._household.router.services.sessions.end_connection(session)
 
     async def _sweep(self, guard: Guard) -> None:
