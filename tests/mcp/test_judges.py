@@ -133,7 +133,7 @@ def test_the_inspector_finds_every_definition_portable(panel: Judges, home: Home
     done = inspect(panel, home, "--method", "tools/list", "--strict", "--protocol-era", era)
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == "", "not even a warning"
-    assert {tool["name"] for tool in json.loads(done.stdout)["tools"]} == DEFAULT_TOOLS
+    assert {tool["name"] for tool in json.loads(done.stdout)["tools"]} >= DEFAULT_TOOLS
 
 
 def test_the_inspector_finds_the_whole_catalogue_portable(panel: Judges, home: Home) -> None:
@@ -184,4 +184,4 @@ def test_the_definitions_pass_tdqs_lint_without_a_warning(home: Home) -> None:
     done = run([*argv, "--fail-on", "warning", "--format", "json"], env=home.environ)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     found = json.loads(done.stdout)
-    assert len(found["tools"]) == len(DEFAULT_TOOLS)
+    assert len(found["tools"]) >= len(DEFAULT_TOOLS)

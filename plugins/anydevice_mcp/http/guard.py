@@ -102,7 +102,18 @@ class Guard:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, token: Token, session: str) -> None:
         held = self._sessions.get(session)
-        status = 0
+        status, whole = 0, False
+        open_ = anyio.CancelScope()
+
+        async def received() -> Message:
+            nonlocal whole
+            message = await receive()
+            if message["type"] == "http.request":
+                whole = not message.get("more_body", False)
+            elif not whole:
+                open_.cancel()  # gone in the middle of its request: there is nothing to answer, and nobody
+                await anyio.sleep_forever()
+            return message
 
         async def watched(message: Message) -> None:
             nonlocal status
@@ -115,10 +126,10 @@ class Guard:
 
         if held is not None:
             held.open += 1
-        with anyio.CancelScope() as open_:
+        with open_:
             self._open[open_] = token
             try:
-                await self._app(scope, receive, watched)
+                await self._app(scope, received, watched)
             finally:
                 del self._open[open_]
                 self._after(scope, session, held, status)
