@@ -13,8 +13,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import adbutils
 import anyio
@@ -37,6 +39,8 @@ ROUNDS = 60
 AT_ONCE = 8
 DEVICES = 100
 NODES = 2000
+OWN_TIME = 0.05
+"""Seconds a program may take to start on a phone, of those it takes 50 ms to 2 s."""
 
 
 async def android(report: Report, timed: Timed) -> None:
@@ -75,22 +79,60 @@ async def round_trips(report: Report, lab: Lab, phone: str) -> None:
                 samples[name].append(time.perf_counter() - began)
     mine, adb, slow = (report(name, taken) for name, taken in samples.items())
     print(f"  ours to the adb program: {mine / adb:.2f} (at most 0.70); to plain adbutils: {mine / slow:.2f} (0.30)")
+    await side_by_side(report, lab, phone, device)
 
-    # A device's shell takes two process starts on this machine, eight at once sixteen; getprop is answered without any.
-    for line in ("true", "getprop ro.serialno"):
+
+async def side_by_side(report: Report, lab: Lab, phone: str, device: AdbDevice) -> None:
+    """Several calls at once beside one; and who spends the processors meanwhile.
+
+    A lab device shares this machine's processors with its client, which a device does not: `true` starts two processes
+    here, `getprop` none. The last one waits as a phone's program does while it starts, and spends nothing.
+    """
+    await lab.fault(phone, "slow", match="ro.product.device", seconds=OWN_TIME)
+    for line, what in (
+        ("true", "a shell and a program"),
+        ("getprop ro.serialno", "no process"),
+        ("getprop ro.product.device", f"{OWN_TIME * 1e3:.0f} ms of the device's own time"),
+    ):
         one, many = [], []
         for _ in range(ROUNDS // 2):
             began = time.perf_counter()
             await device.shell(line)
             one.append(time.perf_counter() - began)
+        before = spent()
+        for _ in range(ROUNDS // 2):
             began = time.perf_counter()
             async with anyio.create_task_group() as group:
                 for _ in range(AT_ONCE):
                     group.start_soon(device.shell, line)
             many.append(time.perf_counter() - began)
-        single = report(f"shell_v2 '{line}': ours, one", one)
-        together = report(f"shell_v2 '{line}': ours, {AT_ONCE} at once", many)
+        shares = {name: (after - before[name]) / len(many) for name, after in spent().items() if name in before}
+        single = report(f"shell_v2, {what}: ours, one", one)
+        together = report(f"shell_v2, {what}: ours, {AT_ONCE} at once", many)
         print(f"  {AT_ONCE} at once to one: {together / single:.2f} (at most 4)")
+        if shares:
+            each = ", ".join(f"{name} {took * 1e3:.1f} ms" for name, took in shares.items())
+            least = max(sum(shares.values()) / (os.cpu_count() or 1), *shares.values())
+            print(f"  processor time of {AT_ONCE}: {each}; so at least {least / single:.2f} times one on this machine")
+    await lab.clear(phone)
+
+
+def spent() -> dict[str, float]:
+    """Seconds of processor time that client, devices and adb server took so far (Linux; elsewhere nothing)."""
+    found = {"client": time.process_time()}
+    rows = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            head, _, rest = path.read_text().rpartition(")")
+            fields = rest.split()
+            took = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # also of children that ended
+            rows[int(head.partition(" ")[0])] = int(fields[1]), head.partition("(")[2], took
+    devices = [pid for pid, (parent, _, _) in rows.items() if parent == os.getpid()]
+    for parent, name, took in rows.values():
+        if parent in devices and name == "adb":
+            found["adb server"] = took
+            found["devices"] = rows[parent][2]
+    return found if len(found) > 1 else {}
 
 
 async def taps(report: Report, timed: Timed, lab: Lab, phone: str) -> None:
@@ -127,16 +169,22 @@ async def taps(report: Report, timed: Timed, lab: Lab, phone: str) -> None:
 
 def trees(report: Report) -> None:
     """A large dump read into the tree that answers are made of."""
-    text = dump_of(NODES)
     view = View(1080, 2400, 2.625, "com.example.app")
-    samples = []
-    for _ in range(40):
+    fresh, again, peer = [], [], []
+    for turn in range(40):
+        text = dump_of(NODES, turn * 4 * NODES)
+        for samples in (fresh, again):
+            began = time.process_time()
+            tree = build(parse_dump(text), view, TreeScope(max_nodes=5000))
+            samples.append(time.process_time() - began)
+        assert len(tree.nodes) > NODES, len(tree.nodes)
         began = time.process_time()
-        tree = build(parse_dump(text), view, TreeScope(max_nodes=5000))
-        samples.append(time.process_time() - began)
-    assert len(tree.nodes) > NODES // 2, len(tree.nodes)
-    took = report(f"dump of {NODES} elements to a tree, processor time", samples[2:])
-    print(f"  {took * 1e3:.1f} ms (at most 15)")
+        ElementTree.fromstring(text[text.index("<hierarchy") : text.rindex(">") + 1])
+        peer.append(time.process_time() - began)
+    took = report(f"dump of {NODES} elements to a tree, processor time", fresh[2:])
+    report("the same dump once more", again[2:])
+    bare = report("the same dump read by ElementTree, and nothing else", peer[2:])
+    print(f"  {took * 1e3:.1f} ms (at most 15), {took / bare:.2f} of ElementTree alone")
 
 
 async def lists(report: Report) -> None:
@@ -161,11 +209,11 @@ async def lists(report: Report) -> None:
         )
 
 
-def dump_of(count: int) -> str:
-    """A dump as `uiautomator` prints it, of rows of three elements in a list."""
+def dump_of(count: int, shift: int = 0) -> str:
+    """A dump as `uiautomator` prints it, of rows of three elements in a list, `shift` pixels further down."""
     nodes = []
     for row in range(count // 4):
-        top = 100 + row * 4  # elements of a screen lie beside each other
+        top = 100 + row * 4 + shift  # elements of a screen lie beside each other
         box = f"[0,{top}][1080,{top + 4}]"
         common = 'checked="false" enabled="true" focused="false" password="false" selected="false"'
         parts = "".join(

@@ -188,9 +188,11 @@ async def _connected(host: str, port: int) -> socket.socket:
         try:
             code = sock.connect_ex(address)
             if code == errno.EINPROGRESS:
+                code = sock.connect_ex(address)  # to this very machine it is through by now
+            if code in (errno.EINPROGRESS, errno.EALREADY):
                 await anyio.wait_writable(sock)
                 code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-            if code == 0:
+            if code in (0, errno.EISCONN):
                 return sock
             error = OSError(code, "connect")
         except BaseException:

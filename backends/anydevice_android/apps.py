@@ -39,6 +39,8 @@ _CHOOSER = re.compile(r"\.intentresolver/|(?:Resolver|Chooser)Activity$")
 _COMPONENT = re.compile(r"[A-Za-z][\w.]*/[\w.$]+")
 _NAME = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _MOST = 5000
+TELLS_SINCE = 24
+"""API level from which an Android tells tools what its launcher shows."""
 
 
 class AndroidApps(Apps):
@@ -50,7 +52,11 @@ class AndroidApps(Apps):
         self._pid: int | None = None
 
     async def list(self) -> Sequence[App]:
-        """See `Apps.list`: what the launcher shows, and what was installed besides."""
+        """See `Apps.list`: what the launcher shows, and what was installed besides.
+
+        Raises:
+            UpstreamUnavailable: The device lists none at all.
+        """
         launch, tv, others, running, front = await self._reach.several(
             ["cmd", "package", "query-activities", "--brief", *LAUNCHER],
             ["cmd", "package", "query-activities", "--brief", *LEANBACK],
@@ -62,6 +68,13 @@ class AndroidApps(Apps):
         shown = {found.partition("/")[0] for found in _COMPONENT.findall(launch + "\n" + tv)}
         installed = {row.partition(":")[2].strip() for row in others.splitlines() if row.startswith("package:")}
         alive = {row.strip().partition(":")[0] for row in running.splitlines()}
+        if not shown and not installed and not 0 < self._reach.sdk < TELLS_SINCE:
+            raise UpstreamUnavailable(  # every Android has some
+                "The device lists no app.",
+                upstream="package",
+                enable_hint="See details.",
+                said=(launch + others)[:1000],
+            )
         focus = focusing.focus(front)
         return [
             App(
@@ -173,9 +186,20 @@ class AndroidApps(Apps):
         )
 
     async def state(self) -> Mapping[str, Any]:
-        """See `Apps.state`."""
+        """See `Apps.state`.
+
+        Raises:
+            UpstreamUnavailable: The device tells nothing of what it shows.
+        """
         text, policy = await self._reach.several(["dumpsys", "window", "displays"], ["dumpsys", "window", "policy"])
         focus = focusing.focus(text) or await self._reach.focus(wait=1.0)
+        if focus is None and not focusing.answered(text + policy):
+            raise UpstreamUnavailable(
+                "The device does not say what it shows.",
+                upstream="window",
+                enable_hint="Call screenshot to see.",
+                said=text[:500],
+            )
         found: dict[str, Any] = {"locked": focusing.locked(text + policy)}
         displays = focusing.displays(text)
         if len(displays) > 1:

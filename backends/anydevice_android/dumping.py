@@ -180,7 +180,7 @@ class Dumping:
 def _busy(seconds: float) -> DeviceNotReady:
     return DeviceNotReady(
         "Something on the screen never stops moving, so Android gives no tree of it.",
-        hint="Call screenshot to see the screen; press takes x and y without a tree.",
+        hint="Call screenshot to see the screen; press with x and y, type and gesture need no tree.",
         state="busy",
         fix="Leave the screen that moves, or switch animations off (settings area=animations value=off).",
         reason="snapshot_busy",

@@ -12,7 +12,7 @@ import anyio
 from anydevice.driver import Acted, Keys
 from anydevice_adb import quote
 from anydevice_schemas import Node
-from anydevice_schemas.errors import InvalidArgument, Unsupported
+from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
 from . import codes
 from .guarding import Guard, refuse
@@ -116,9 +116,21 @@ class AndroidKeys(Keys):
         return Acted("keys")
 
     async def keyboard_state(self) -> Mapping[str, Any]:
-        """See `Keys.keyboard_state`: `shown` and the input method's `method`; both as the device says."""
+        """See `Keys.keyboard_state`: `shown` and the input method's `method`; both as the device says.
+
+        Raises:
+            UpstreamUnavailable: It says nothing.
+        """
         text = (await self._reach.adb.shell("dumpsys input_method")).text
-        return {"shown": bool(keyboard.shown(text)), "method": keyboard.method(text)}
+        shown = keyboard.shown(text)
+        if shown is None:
+            raise UpstreamUnavailable(
+                "The device does not say whether a keyboard is shown.",
+                upstream="input_method",
+                enable_hint="Call screenshot to see.",
+                said=text[:500],
+            )
+        return {"shown": shown, "method": keyboard.method(text)}
 
     async def dismiss(self) -> Acted:
         """See `Keys.dismiss`: Escape first, which nothing but a keyboard takes; Back only while one is still shown."""

@@ -8,7 +8,7 @@ import anyio
 
 from anydevice_adb import AdbDevice, ShellDone, line
 from anydevice_schemas import Point
-from anydevice_schemas.errors import BackendBroken, DeviceOffline
+from anydevice_schemas.errors import DeviceOffline, UpstreamUnavailable
 
 from .reading import focus as focusing
 from .reading import screens
@@ -59,17 +59,17 @@ class Reach:
         """The screen in its natural orientation; read once, and again when asked to.
 
         Raises:
-            BackendBroken: The device does not say how large it is.
+            UpstreamUnavailable: The device does not say how large it is.
             AnydeviceError: As `AdbDevice.shell`.
         """
         if self._screen is None or fresh:
             size, density = await self.several(["wm", "size"], ["wm", "density"])
             found = screens.size(size)
             if found is None:
-                raise BackendBroken(
+                raise UpstreamUnavailable(
                     "The device does not say how large its screen is.",
-                    backend="android",
-                    reason="wm size",
+                    upstream="wm",
+                    enable_hint="See details; a device that answers nothing needs a restart.",
                     said=size[:500],
                 )
             self._screen = screens.ScreenSize(*found, screens.density(density) or screens.BASE)

@@ -21,6 +21,7 @@ LYING: Final = ("landscape-left", "portrait", "landscape-right", "portrait-upsid
 """The same for one whose natural one is lying, as with most tablets."""
 DEMO: Final = "com.android.systemui.demo"
 ON, OFF = "on", "off"
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 AIRPLANE_SINCE = 30
 """API level that has `cmd connectivity airplane-mode`; before it the shell may not."""
 Undo = Callable[[], Awaitable[object]]
@@ -258,8 +259,22 @@ class AndroidSettings(Settings):
             await self._put("global", name, value)
 
     async def _get(self, space: str, key: str) -> str | None:
-        said = (await self._reach.run("settings", "get", space, key)).text.strip()
-        return None if said in ("null", "") else said
+        """The number one is set to; None where it never was.
+
+        Raises:
+            UpstreamUnavailable: The device does not say: what is not known cannot be put back either.
+        """
+        done = await self._reach.run("settings", "get", space, key)
+        said = done.text.strip()
+        told = said in ("null", "") if done.stdout else False
+        if done.status != 0 or not (told or _NUMBER.fullmatch(said)):
+            raise UpstreamUnavailable(
+                "The device does not say how it is set.",
+                upstream="settings",
+                enable_hint="See details.",
+                said=done.both[-1000:],
+            )
+        return None if told else said
 
     async def _put(self, space: str, key: str, value: str | None) -> None:
         """Sets one; None: it was never set, and is so again."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from xml.parsers import expat
 
+from . import layout
+
 Why = Literal["busy", "null_root", "slot_taken", "killed", "missing", "unreadable", "garbage"]
 _DOCUMENT = re.compile(r"<(?P<root>displays|hierarchy)\b.*</(?P=root)\s*>|<hierarchy\b[^>]*/>", re.S)
 _NUMBERED = re.compile(r"&#(x[0-9A-Fa-f]+|\d+);")
@@ -99,65 +101,98 @@ def parse_dump(text: str, status: int = 0) -> Dump:
         if status == KILLED:
             raise NoDump("killed", text)
         raise NoDump("garbage", text)
+    document = found[0]
+    windows = Windows()
+    if layout.read(document, windows):
+        return windows.dump()
     try:
-        return _read(found[0])
+        return parsed(document)
     except expat.ExpatError:
         pass
     try:
-        return _read(_mended(found[0]))
+        return parsed(_mended(document))
     except expat.ExpatError:
-        raise NoDump("garbage", found[0]) from None
+        raise NoDump("garbage", document) from None
 
 
-def _read(document: str) -> Dump:
-    windows: list[DumpWindow] = []
-    path = [-1]
-    parents: list[int] = []
-    elements: list[dict[str, str]] = []
-    display = ""
-    whole = False
-    window: DumpWindow | None = None
+def parsed(document: str) -> Dump:
+    """Reads a document with an XML parser.
 
-    def enter(now: DumpWindow) -> None:
-        nonlocal window, parents, elements
-        window, parents, elements = now, now.parents, now.attributes
-        windows.append(now)
-
-    def start(name: str, attributes: dict[str, Any]) -> None:
-        nonlocal display, whole
-        if name == "node":
-            if window is None:
-                enter(DumpWindow())
-            parents.append(path[-1])
-            path.append(len(elements))
-            elements.append(attributes)
-        elif name == "hierarchy":
-            if window is None or not whole:
-                enter(DumpWindow())
-            assert window is not None
-            turned = attributes.get("rotation", "0")
-            window.rotation = int(turned) if turned.isdigit() else 0
-        elif name == "window":
-            whole = True
-            enter(_window(attributes, display))
-        elif name == "display":
-            whole = True
-            display = attributes.get("id", "")
-        elif name == "displays":
-            whole = True
-
-    def end(name: str) -> None:
-        nonlocal window
-        if name == "node":
-            path.pop()
-        elif name == "window":
-            window = None
-
+    Raises:
+        expat.ExpatError: It is none.
+    """
+    windows = Windows()
     parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
+    parser.StartElementHandler = windows.start
+    parser.EndElementHandler = windows.end
     parser.Parse(document, True)
-    return Dump(windows, whole)
+    return windows.dump()
+
+
+class Windows:
+    """Puts the tags of a document into windows; see `layout.Target`."""
+
+    def __init__(self) -> None:
+        self._windows: list[DumpWindow] = []
+        self._window: DumpWindow | None = None
+        self.parents: list[int] = []
+        self.elements: list[dict[str, str]] = []
+        self.path = [-1]
+        self._around: list[str] = []
+        self._display = ""
+        self._whole = False
+
+    @property
+    def outside(self) -> bool:
+        """See `layout.Target`."""
+        return self._window is None
+
+    @property
+    def closed(self) -> bool:
+        """See `layout.Target`."""
+        return len(self.path) == 1 and not self._around
+
+    def dump(self) -> Dump:
+        """What came out."""
+        return Dump(self._windows, self._whole)
+
+    def start(self, name: str, attributes: dict[str, Any]) -> None:
+        """See `layout.Target`."""
+        if name == "node":
+            if self._window is None:
+                self._enter(DumpWindow())
+            self.parents.append(self.path[-1])
+            self.path.append(len(self.elements))
+            self.elements.append(attributes)
+            return
+        self._around.append(name)
+        if name == "hierarchy":
+            if self._window is None or not self._whole:
+                self._enter(DumpWindow())
+            assert self._window is not None
+            turned = attributes.get("rotation", "0")
+            self._window.rotation = int(turned) if turned.isdigit() else 0
+        elif name == "window":
+            self._whole = True
+            self._enter(_window(attributes, self._display))
+        elif name == "display":
+            self._whole = True
+            self._display = attributes.get("id", "")
+        elif name == "displays":
+            self._whole = True
+
+    def end(self, name: str) -> None:
+        """See `layout.Target`."""
+        if name == "node":
+            self.path.pop()
+        elif len(self.path) > 1 or not self._around or self._around.pop() != name:
+            raise ValueError(name)
+        elif name == "window":
+            self._window = None
+
+    def _enter(self, now: DumpWindow) -> None:
+        self._window, self.parents, self.elements = now, now.parents, now.attributes
+        self._windows.append(now)
 
 
 def _window(attributes: dict[str, str], display: str) -> DumpWindow:

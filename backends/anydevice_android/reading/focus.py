@@ -68,6 +68,11 @@ def locked(text: str) -> bool:
     return _LOCK.search(text) is not None
 
 
+def answered(text: str) -> bool:
+    """Whether a text is what the window manager prints, whatever it says of the focus."""
+    return any(word in text for word in ("mCurrentFocus=", "mFocusedApp=", "mWakefulness=", "mDisplayId="))
+
+
 def asleep(text: str) -> bool:
     """Whether the screen is off."""
     return _SLEEP.search(text) is not None

@@ -11,11 +11,13 @@ from anydevice_schemas import EDITABLE, Example, Node, Plan
 from anydevice_schemas.errors import (
     ActionUnverified,
     AnydeviceError,
+    DeviceNotReady,
     ElementDisabled,
     ElementNotFound,
     FocusUnavailable,
     InvalidArgument,
     StaleRef,
+    UpstreamUnavailable,
 )
 
 from ..catalogue import Input, command
@@ -23,7 +25,7 @@ from ..context import Context, Outcome
 from ..driver import Acted, Elements, Keys, Pointer, Screen, Touch, TreeScope
 from ..elements import describe_node
 from ._aim import Aim, ElementInput, aim, probe_node
-from ._effect import Watch, merged
+from ._effect import UNREADABLE, Watch, merged
 from ._steer import steer
 
 TEXT_MOST = 100_000
@@ -149,6 +151,10 @@ async def _now(ctx: Context, target: Aim) -> Node | None:
             return await ctx.use(Keys).focused() or await _still_there(ctx, target.node)
     except (StaleRef, ElementNotFound):
         return None
+    except (DeviceNotReady, UpstreamUnavailable) as error:
+        if error.details.get("reason") not in UNREADABLE:
+            raise
+        ctx.notice("not_read", "The screen cannot be read now; what the field holds is not known.")
     return None
 
 
@@ -234,10 +240,12 @@ async def type_(ctx: Context, args: TypeInput) -> Outcome:
     """Types text into what has the focus."""
     if args.target is not None:
         await _focus(ctx, ElementInput.model_construct(target=args.target, x=None, y=None, timeout_ms=args.timeout_ms))
-    before = await _focused(ctx)
+    before, seen = await _focus_now(ctx)
     acted = await ctx.use(Keys).type_text(args.text, delay=args.delay_ms / 1000)
-    after = await _focused(ctx)
-    if after is None or not _takes_text(after):
+    after, seen = await _focus_now(ctx) if seen else (None, False)
+    if not seen:
+        ctx.notice("not_read", "What has the focus cannot be read now; the keys were sent all the same.")
+    elif after is None or not _takes_text(after):
         ctx.notice("not_a_field", "What has the focus takes no text; the keys were sent all the same.")
     data: dict[str, Any] = {"typed": len(args.text)}
     if after is not None:
@@ -294,6 +302,16 @@ async def _focused(ctx: Context) -> Node | None:
     if node is not None and node.key is not None:
         node.ref = ctx.here.refs.ref_for(node.key)
     return node
+
+
+async def _focus_now(ctx: Context) -> tuple[Node | None, bool]:
+    """What has the focus, and whether that can be read: keys reach screens that cannot."""
+    try:
+        return await _focused(ctx), True
+    except (DeviceNotReady, UpstreamUnavailable) as error:
+        if error.details.get("reason") not in UNREADABLE:
+            raise
+        return None, False
 
 
 def _typed(text: str, before: Node | None, after: Node | None, acted: Acted) -> bool:
