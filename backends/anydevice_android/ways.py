@@ -105,7 +105,8 @@ class AndroidNavigation(Navigation):
         """See `Navigation.app_switcher`."""
         before = await self._reach.focus()
         # The list of recent apps is the launcher's: from the home screen only what is shown tells it.
-        home = await self._look() if before is not None and before.app == await self._launcher() else None
+        at_home = before is not None and before.app == await self._launcher()
+        home = await self._look() if at_home else None
         await press(self._reach, codes.SWITCHER)
         with anyio.move_on_after(ARRIVAL):
             while True:
@@ -117,7 +118,7 @@ class AndroidNavigation(Navigation):
                     if now is not None and diff(home, now):
                         return Acted("app-switcher", verified=True, data={"app": focus.app})
                 await anyio.sleep(STEP)
-        return Acted("app-switcher", verified=False)
+        return Acted("app-switcher", verified=None if at_home and home is None else False)
 
 
 class AndroidRemote(Remote):

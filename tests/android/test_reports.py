@@ -57,6 +57,40 @@ async def test_a_screen_that_never_rests_is_asked_once_and_can_still_be_seen(lab
     assert (await router.do("snapshot", device=phone)).data["quality"] == "complete"
 
 
+async def test_input_that_needs_no_tree_reaches_a_screen_that_never_rests(lab: Lab, router: Rig, phone: str) -> None:
+    await router.open(phone, "form")
+    field = (await router.do("find", device=phone, query="Name")).data["matches"][0]
+    x, y, wide, high = field["rect"]
+    place = {"x": x + wide / 2, "y": y + high / 2}
+    await lab.fault(phone, "idle", seconds=0.2)
+    answers = [
+        await router.do("press", device=phone, **place),
+        await router.do("type", device=phone, text="Ada"),
+        await router.do("key", device=phone, chord="backspace"),
+        await router.do("type", device=phone, text="am"),
+        await router.do("gesture", device=phone, kind="swipe", direction="down"),
+    ]
+    for answer in answers:
+        assert answer.verified is False and [notice["kind"] for notice in answer.notices] == ["not_read"]
+    await lab.clear(phone)
+    await router.do("open", device=phone, app=PRACTICE)  # after that it may be read again
+    assert (await router.do("get", device=phone, target="Name", what="attrs")).data["element"]["value"] == "Adam"
+    await lab.fault(phone, "idle", seconds=0.2)
+    answer = await router.do("fill", device=phone, text="Eve", **place)
+    assert answer.verified is False
+    await lab.clear(phone)
+    await router.do("open", device=phone, app=PRACTICE)
+    assert (await router.do("get", device=phone, target="Name", what="attrs")).data["element"]["value"] == "Eve"
+
+
+async def test_going_to_recent_apps_from_a_home_screen_that_never_rests_is_not_called_failed(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    await router.do("home", device=phone)
+    await lab.fault(phone, "idle", seconds=0.2)
+    assert (await router.do("app-switcher", device=phone)).verified is False
+
+
 # --- 2: trees of what was there before ---
 
 
