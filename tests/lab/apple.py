@@ -6,7 +6,7 @@ import http.client
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,18 +49,21 @@ class Mac:
 
     async def run(self, *words: str, stdin: bytes = b"", cwd: Path | None = None, **variables: str) -> Result:
         """Runs one to its end."""
+        return await self._run(words, stdin, cwd, variables)
+
+    async def sim(self, *words: str, stdin: bytes = b"", cwd: Path | None = None, **variables: str) -> Result:
+        """Runs `xcrun simctl …` to its end."""
+        return await self._run(("xcrun", "simctl", *words), stdin, cwd, variables)
+
+    async def _run(self, words: Sequence[str], stdin: bytes, cwd: Path | None, variables: Mapping[str, str]) -> Result:
         env = {**os.environ, **self.lab.environment, **variables}
         argv = [str(Path(self.lab.bin, words[0])), *words[1:]]
         where = str(cwd) if cwd is not None else None
         return await processes.run(argv, deadline=60, env=env, stdin=stdin, cwd=where, cap=32 << 20)
 
-    async def sim(self, *words: str, stdin: bytes = b"", cwd: Path | None = None, **variables: str) -> Result:
-        """Runs `xcrun simctl …` to its end."""
-        return await self.run("xcrun", "simctl", *words, stdin=stdin, cwd=cwd, **variables)
-
     async def done(self, *words: str, stdin: bytes = b"", **variables: str) -> str:
         """What `xcrun simctl …` prints, which must end well."""
-        result = await self.sim(*words, stdin=stdin, **variables)
+        result = await self._run(("xcrun", "simctl", *words), stdin, None, variables)
         assert result.code == 0, (words, result.code, result.text, result.complaint)
         return result.text
 
@@ -68,7 +71,8 @@ class Mac:
         """Runs `xcrun devicectl …`; what it ended with, and what is in its JSON file."""
         file = folder / "out.json"
         file.unlink(missing_ok=True)
-        result = await self.run("xcrun", "devicectl", *words, "--timeout", "5", "--json-output", str(file), **variables)
+        argv = ("xcrun", "devicectl", *words, "--timeout", "5", "--json-output", str(file))
+        result = await self._run(argv, b"", None, variables)
         return result, json.loads(file.read_text()) if file.exists() else None
 
     @asynccontextmanager
@@ -86,7 +90,7 @@ class Mac:
     async def state(self, udid: str) -> str:
         """What simctl says the state is."""
         rows = json.loads(await self.done("list", "-j", "devices"))["devices"]
-        return next(row["state"] for listed in rows.values() for row in listed if row["udid"] == udid)
+        return next(str(row["state"]) for listed in rows.values() for row in listed if row["udid"] == udid)
 
     async def wda(self, udid: str) -> Wda:
         """The agent of a device, started where it does not run."""
@@ -174,7 +178,7 @@ class Wda:
         await mac.done("launch", "--terminate-running-process", udid, PRACTICE, *asked)
 
         async def front() -> bool:
-            return (await self.lab.state(udid))["front"] == PRACTICE
+            return bool((await self.lab.state(udid))["front"] == PRACTICE)
 
         await eventually(front)
 
@@ -202,8 +206,3 @@ class Wda:
 def walk(node: dict[str, Any]) -> list[dict[str, Any]]:
     """A node and everything below, in order."""
     return [node, *(one for child in node.get("children", []) for one in walk(child))]
-
-
-def names(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Names of rows of a listing."""
-    return [str(row["name"]) for row in rows]

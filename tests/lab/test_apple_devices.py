@@ -6,7 +6,7 @@ import http.client
 import json
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +174,7 @@ def _free() -> int:
         return int(probe.getsockname()[1])
 
 
-FORWARDS = {
+FORWARDS: dict[str, Callable[[str, int], tuple[str, ...]]] = {
     "iproxy": lambda udid, port: ("iproxy", "-u", udid, f"{port}:8100"),
     "ios": lambda udid, port: ("ios", "forward", f"--udid={udid}", str(port), "8100"),
     "pymobiledevice3": lambda udid, port: ("pymobiledevice3", "usbmux", "forward", "--serial", udid, str(port), "8100"),

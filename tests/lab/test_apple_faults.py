@@ -156,6 +156,18 @@ async def test_every_fault_is_asked_for_somewhere() -> None:
     assert [name for name in KNOWN if f'active("{name}"' not in text] == []
 
 
+async def test_programs_beside_xcode_need_not_be_there(mac: Mac) -> None:
+    await mac.lab.mac(without=["axe", "idb"])
+    try:
+        assert not {"axe", "idb"} & {path.name for path in Path(mac.lab.bin).iterdir()}
+        assert (await mac.run("xcrun", "--version")).code == 0
+    finally:
+        await mac.lab.mac(without=[])
+    assert (await mac.run("axe", "--version")).text == "1.8.0\n"
+    with pytest.raises(LabFailed, match="there are no programs nonsense"):
+        await mac.lab.mac(without=["nonsense"])
+
+
 async def test_nothing_is_left_of_a_lab_that_has_ended(tmp_path: Path) -> None:
     async with Lab() as running:
         mac = Mac(running)

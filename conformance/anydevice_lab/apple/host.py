@@ -16,9 +16,11 @@ import anyio
 
 from ..guest.serving import Answer, answer_lines, say, until_told
 from ..handset.faults import Fault
+from .commands import PROGRAMS
 from .device import LabDevice
 from .kinds import KINDS, Kind
 from .model.apps import RUNNER
+from .programs import offer
 from .world import MAC, World
 
 MACHINE_FIELDS = ("awake", "locked", "clipboard")
@@ -131,6 +133,8 @@ class Host:
     async def _mac(self, **what: Any) -> Answer:
         if "xcode" in what:
             self.world.xcode = str(what["xcode"])
+        if "without" in what:
+            offer(self.world.bin, PROGRAMS, what["without"])
         return {"xcode": self.world.xcode, "bin": str(self.world.bin), "home": str(self.world.folder)}
 
     async def _alert(self, serial: str, text: str, buttons: list[str]) -> None:

@@ -47,7 +47,7 @@ class Lab(Face):
         return {"PATH": f"{self.bin}:{os.environ.get('PATH', os.defpath)}"}
 
     async def mac(self, **what: Any) -> dict[str, Any]:
-        """Changes the Mac: `xcode` (a version, or `clt`). Returns what it is."""
+        """Changes the Mac: `xcode` (a version, or `clt`), `without` (programs it lacks). Returns what it is."""
         told: dict[str, Any] = await self.ask("mac", **what)
         return told
 

@@ -109,6 +109,22 @@ def install(folder: Path, socket: Path, names: Iterable[str]) -> None:
         os.link(script, folder / name)
 
 
+def offer(folder: Path, names: Iterable[str], without: Iterable[str]) -> None:
+    """Takes programs away, and puts back those that were taken before.
+
+    Raises:
+        ValueError: There is no program of such a name.
+    """
+    names, gone = set(names), set(without)
+    if gone - names:
+        raise ValueError(f"there are no programs {', '.join(sorted(gone - names))}")
+    for name in names:
+        if name in gone:
+            (folder / name).unlink(missing_ok=True)
+        elif not (folder / name).exists():
+            os.link(folder / ".program", folder / name)
+
+
 async def answer(world: World, stream: UNIXSocketStream, programs: dict[str, Program]) -> None:
     """Serves one start of a program, from its call to its exit status."""
     async with stream:
