@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from anydevice.kit import processes
@@ -191,6 +192,22 @@ async def test_files_are_cut_or_cannot_be_opened_on_request(phone: Device, tmp_p
     await phone.lab.fault(phone.serial, "recv_cut", times=1)
     said = await phone.ask(f"file recv /data/local/tmp/x.bin {target}")
     assert said.startswith("[Fail]Transfer Stop at:500/1000(Bytes)") and len(target.read_bytes()) == 500
+
+
+async def test_nothing_goes_on_after_the_lab() -> None:
+    async with Lab() as lab:
+        device = Device(lab, (await lab.start("phone"))[0])
+        text = await device.shell("sleep 987 > /dev/null 2>&1 & echo $!")
+        pid = int(text.split()[0])
+        assert Path(f"/proc/{pid}").exists()
+        port, folder = lab.port, Path(lab.folder)
+
+    async def gone() -> bool:
+        return not Path(f"/proc/{pid}").exists() and not folder.exists()
+
+    await eventually(gone)
+    with pytest.raises(OSError):
+        await anyio.connect_tcp("127.0.0.1", port)
 
 
 async def test_the_lab_is_started_by_its_command() -> None:
