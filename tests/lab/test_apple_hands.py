@@ -276,7 +276,9 @@ async def test_the_keyboard_goes_by_a_drag_and_on_a_phone_by_no_key_but_return(p
     assert await _keyboard(phone) is None
     await phone.open("form")
     await phone.tap("form.name")
-    await phone.post("S/wda/keyboard/dismiss", keyNames=["return"])
+    refused = await phone.refused("POST", "S/wda/keyboard/dismiss", {"keyNames": ["RETURN", "Done"]})
+    assert refused[:2] == (400, "invalid element state")  # names are taken as they are
+    await phone.post("S/wda/keyboard/dismiss", keyNames=["Return"])
     assert await _keyboard(phone) is None
     # A tablet has a key for it.
     await pad.open("form")
@@ -284,6 +286,15 @@ async def test_the_keyboard_goes_by_a_drag_and_on_a_phone_by_no_key_but_return(p
     assert await _keyboard(pad) is not None
     await pad.post("S/wda/keyboard/dismiss")
     assert await _keyboard(pad) is None
+
+
+async def test_the_keyboard_of_a_television_goes_by_the_menu_button(tv: Wda) -> None:
+    await tv.open("form")
+    await tv.post(f"S/element/{await tv.find('form.name')}/click")
+    assert await _keyboard(tv) is not None
+    await tv.post("S/wda/keyboard/dismiss")
+    assert await _keyboard(tv) is None
+    assert [entry["name"] for entry in await tv.lab.journal(tv.udid, "button")][-1] == "menu"
 
 
 # --- alerts ---

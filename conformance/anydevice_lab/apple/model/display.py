@@ -16,7 +16,8 @@ from .geometry import NAVIGATION, PREDICTIVE
 if TYPE_CHECKING:
     from .machine import Machine
 
-NAMES = {"key_delete": "delete", "key_space": "space", "key_done": "return"}
+NAMES = {"key_delete": ("delete", "delete"), "key_space": ("space", "space"), "key_done": ("return", "Return")}
+"""Label and identifier of keys that are no letters."""
 
 
 def windows(machine: Machine) -> list[Window]:
@@ -64,5 +65,5 @@ def _keys(machine: Machine, width: float, height: float) -> FakeScreen:
     for element in screen.elements:
         element.key = f"keyboard/{element.identifier}"
         element.rect = Rect(element.rect.x, element.rect.y + bar, element.rect.width, element.rect.height)
-        element.name = element.identifier = NAMES.get(element.identifier, element.name)
+        element.name, element.identifier = NAMES.get(element.identifier, (element.name, element.name))
     return screen

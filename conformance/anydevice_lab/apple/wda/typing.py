@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -12,6 +12,9 @@ from .elements import keyboard_focus, set_slider, set_wheel
 from .errors import KEYBOARD, NO_FOCUS, WdaError, own
 from .session import Request, Route
 from .source import rest
+
+if TYPE_CHECKING:
+    from ..model.machine import Machine
 
 
 def _text(request: Request) -> str:
@@ -72,17 +75,26 @@ async def clear(request: Request) -> Any:
 async def dismiss(request: Request) -> Any:
     """`POST S/wda/keyboard/dismiss {keyNames}`: a tablet has a key for it; a phone only where a named key does it."""
     machine = request.machine
-    names = [str(name).lower() for name in request.body.get("keyNames") or []]
     if not machine.keyboard_shown:
         return None
-    stays = request.device.faults.active("keyboard_stays") is not None
-    if machine.kind.family == "iPad" and not stays:
-        machine.put_keyboard_away()
-    elif {"return", "done"} & set(names) and not stays:
-        machine.enter()
+    if request.device.faults.active("keyboard_stays") is None:
+        if machine.kind.tv:
+            hands.button(machine, "menu")
+        else:
+            _by_keys(machine, {str(name) for name in request.body.get("keyNames") or []})
     if machine.keyboard_shown:
         raise WdaError("invalid element state", own(KEYBOARD))
     return None
+
+
+def _by_keys(machine: Machine, names: set[str]) -> None:
+    """Presses the keys of these names, one after the other, until the keyboard is gone."""
+    board = next((window.screen for window in machine.windows() if window.keyboard), None)
+    for key in board.elements if board is not None else []:
+        if {key.name, key.identifier} & names and machine.keyboard_shown and key.on_press is not None:
+            key.on_press()
+    if machine.keyboard_shown and machine.kind.family == "iPad":
+        machine.put_keyboard_away()
 
 
 S = "/session/:session"
