@@ -110,13 +110,18 @@ class HarmonyosBackend(Backend):
         """See `Backend.check`."""
         server = HdcServer.of(env.variables, self._server)
         path = await anyio.to_thread.run_sync(program.find, env.variables, self._hdc)
-        found = [Check("hdc", path is not None, path or "not found", "" if path else program.INSTALL)]
+        found = [Check("hdc", path is not None, path or "not found", "" if path else program.INSTALL, optional=True)]
         try:
             version = await server.version()
-            found.append(Check("hdc server", True, f"version {version} at {server.address}"))
+            found.append(Check("hdc server", True, f"version {version or 'unknown'} at {server.address}"))
         except AnydeviceError as error:
-            fix = error.details.get("enable_hint") or "hdc start"
-            found.append(Check("hdc server", False, error.message, str(fix)))
+            fix = error.details.get("enable_hint") or "Check the address, or run hdc kill, then hdc start."
+            absent = isinstance(error, UpstreamUnavailable)  # nobody who has no HarmonyOS needs one
+            found.append(Check("hdc server", False, error.message, str(fix), optional=absent))
+        if server.here:
+            emulator = await anyio.to_thread.run_sync(emulating.find, env.variables, self._emulator)
+            fix = "" if emulator else emulating.INSTALL
+            found.append(Check("Emulator", emulator is not None, emulator or "not found", fix, optional=True))
         return found
 
     async def hand_over(self) -> Mapping[str, Any] | None:

@@ -33,7 +33,7 @@ from .screen import HarmonyosScreen
 from .settings import HarmonyosSettings
 from .shell import HarmonyosShell
 from .touch import HarmonyosTouch
-from .ways import HarmonyosLinks, HarmonyosNavigation, HarmonyosRemote
+from .ways import HandheldNavigation, HarmonyosLinks, HarmonyosNavigation, HarmonyosRemote
 
 
 class HarmonyosDriver(Driver):
@@ -58,7 +58,7 @@ class HarmonyosDriver(Driver):
         self.apps = HarmonyosApps(reach, packages, guard, Choosers(reach, looking))
         self.screen = HarmonyosScreen(reach, looking, guard, self.apps)
         self.links = HarmonyosLinks(self.apps)
-        self.navigation = HarmonyosNavigation(reach, guard)
+        self.navigation = HarmonyosNavigation(reach, guard) if television else HandheldNavigation(reach, guard)
         self.pointer = HarmonyosPointer(reach)
         if television:
             self.remote = HarmonyosRemote(reach)

@@ -23,6 +23,9 @@ STEP: Final = 0.3
 ASKING: Final = 5.0
 SILENT: Final = 20.0
 """Seconds after which a program that has ended, with no new device to be seen, has not started one."""
+LOST: Final = 5.0
+"""Seconds after which the server is told of the addresses emulators have, which it does not always find by itself."""
+ADDRESSES: Final = tuple(f"127.0.0.1:{port}" for port in range(5555, 5571, 2))
 GRACE: Final = 3.0
 ENDING: Final = 10.0
 
@@ -148,8 +151,11 @@ class Instance:
             await processes.stop(child, grace=GRACE)
 
     async def _came_up(self, before: set[str]) -> tuple[str, Identity]:
-        ended = None
+        ended, told = None, anyio.current_time()
         while True:
+            if anyio.current_time() - told > LOST:
+                told = anyio.current_time()
+                await self._tell()
             with suppress(AnydeviceError):
                 rows = [row for row in await self.emulators.server.rows() if row.state == "Connected"]
                 for row in rows:
@@ -170,6 +176,16 @@ class Instance:
                         said=child.tail[-1000:],
                     )
             await anyio.sleep(STEP)
+
+    async def _tell(self) -> None:
+        """Tells the server of the addresses that emulators have; what it does not reach stays out of its list."""
+        server = self.emulators.server
+        with suppress(AnydeviceError):
+            there = {row.key for row in await server.rows() if row.state == "Connected"}
+            for address in ADDRESSES:
+                if address not in there:
+                    with suppress(AnydeviceError):
+                        await server.ask(f"tconn {address}")
 
     async def _look(self, key: str) -> Identity | None:
         """Who a new device is, once it has a screen that can be the wanted one's; else None."""

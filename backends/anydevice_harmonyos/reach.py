@@ -9,7 +9,13 @@ from typing import Final
 import anyio
 
 from anydevice_schemas import Point, Rect
-from anydevice_schemas.errors import BackendBroken, CallTimeout, DeviceNotReady, InvalidArgument, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    BackendBroken,
+    CallTimeout,
+    DeviceNotReady,
+    InvalidArgument,
+    UpstreamUnavailable,
+)
 
 from .hdc import HdcDevice, ShellDone, line
 from .hdc.device import TEMPORARY

@@ -110,7 +110,10 @@ class HarmonyosScreen(Screen):
         """A picture of one kind; None where the program did not make it."""
         file = self._reach.temporary(f".{kind}")
         name = quote(file)
-        done = await self._reach.hdc.shell(f"snapshot_display -f {name} -t {kind}; test -s {name}", deadline=PICTURE)
+        line = f"snapshot_display -f {name} -t {kind}; test -s {name}"
+        if kind == "jpeg":  # older builds know no kinds, and say with status 0 that they do not
+            line += f" || {{ snapshot_display -f {name}; test -s {name}; }}"
+        done = await self._reach.hdc.shell(line, deadline=PICTURE)
         if done.status != 0:
             return None
         folder = await anyio.to_thread.run_sync(tempfile.mkdtemp, None, "anydevice-")

@@ -80,14 +80,18 @@ class HarmonyosSettings(Settings):
                 alternatives=[],
                 hint="Boot the emulator with boot, then repeat the call.",
             )
-        for _ in range(len(TURNS)):
+        left: int | None = None  # which way `left` turns is seen: builds count quarters either way round
+        for _ in range(len(TURNS) + 1):
             now = await self._turned()
             if now == value or now is None:
                 return
             steps = (TURNS.index(value) - TURNS.index(now)) % len(TURNS)
-            way = "right" if steps == len(TURNS) - 1 else "left"
+            way = "left" if left is None or steps in (left, 2) else "right"
             await self._emulators.turn(self._instance, way)
             await self._unlike(now)
+            after = await self._turned()
+            if left is None and after is not None and after != now:
+                left = (TURNS.index(after) - TURNS.index(now)) % len(TURNS)
 
     async def _until(self, value: str) -> None:
         with anyio.move_on_after(TURNING):

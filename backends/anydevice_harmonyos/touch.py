@@ -82,7 +82,8 @@ class HarmonyosTouch(Touch):
         x, y, to_x, to_y = await self._reach.pixels(start, end, whole=True)
         rest = min(max(RESTING, round(hold * 1000)), LONGEST - RESTING)
         way = min(max(RESTING, round(seconds * 1000)), LONGEST - rest)
-        await self._reach.input(f"uinput -T -g {x} {y} {to_x} {to_y} {rest} {rest + way}", seconds=(rest + way) / 1000)
+        line = f"uinput -T -g {x} {y} {to_x} {to_y} {rest} {rest + way}"
+        await self._reach.input(line, seconds=(rest + way) / 1000)
         return Acted("touch", data={"heldMs": rest, "movedMs": way})
 
     async def multi_touch(self, fingers: Sequence[Sequence[Point]], *, seconds: float) -> Acted:
@@ -106,7 +107,8 @@ class HarmonyosTouch(Touch):
         ends = [point for path in fingers for point in (path[0], path[-1])]
         numbers = await self._reach.pixels(*ends, whole=True)
         way = min(max(1, round(seconds * 1000)), LONGEST)
-        await self._reach.input(f"uinput -T -m {' '.join(map(str, numbers))} {way}", seconds=seconds)
+        line = f"uinput -T -m {' '.join(map(str, numbers))} {way}"
+        await self._reach.input(line, seconds=seconds)
         return Acted("touch", data={"straight": True})
 
     async def _stroke(self, start: Point, end: Point, seconds: float) -> Acted:

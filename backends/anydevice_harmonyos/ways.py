@@ -80,6 +80,17 @@ class HarmonyosNavigation(Navigation):
             return Acted("home", verified=True)
         return Acted("home", verified=False)
 
+    async def _look(self) -> Tree | None:
+        """The screen; None where it cannot be read, which must not keep anybody from leaving it."""
+        try:
+            return await self._guard.tree()
+        except (DeviceNotReady, UpstreamUnavailable):
+            return None
+
+
+class HandheldNavigation(HarmonyosNavigation):
+    """See `Navigation`: of what is held in a hand, whose edge a finger can go up from."""
+
     async def app_switcher(self) -> Acted:
         """See `Navigation.app_switcher`: no key leads there, a finger does that goes up from the edge, and rests.
 
@@ -97,13 +108,6 @@ class HarmonyosNavigation(Navigation):
                 await anyio.sleep(STEP)
             return Acted("app-switcher", verified=True)
         return Acted("app-switcher", verified=False)
-
-    async def _look(self) -> Tree | None:
-        """The screen; None where it cannot be read, which must not keep anybody from leaving it."""
-        try:
-            return await self._guard.tree()
-        except (DeviceNotReady, UpstreamUnavailable):
-            return None
 
 
 class HarmonyosRemote(Remote):

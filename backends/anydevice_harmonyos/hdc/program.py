@@ -17,6 +17,8 @@ from anydevice_schemas.errors import MachineUnreachable, ToolMissing, UpstreamUn
 TOOLCHAINS: Final = ("default", "openharmony", "toolchains")
 VARIABLES: Final = ("HDC_SDK_PATH", "DEVECO_SDK_HOME", "HARMONYOS_COMMAND_LINE_TOOLS", "OHOS_SDK_NATIVE")
 """What of a caller's environment says where the kits are."""
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Addresses of this host."""
 INSTALL: Final = (
     "Install DevEco Studio or HarmonyOS's command line tools, and put the folder toolchains with hdc on the PATH (or "
     "set HDC_SDK_PATH to it)."
@@ -84,7 +86,7 @@ async def run(path: str, words: Sequence[str], *, port: int, deadline: float) ->
 def silent(said: str, words: Sequence[str]) -> UpstreamUnavailable | MachineUnreachable:
     """The error of a client that could not speak with a server: it says so on stderr alone."""
     at = words[words.index("-s") + 1] if "-s" in words else ""
-    if at and not at.startswith("127."):
+    if at and at.rpartition(":")[0] not in LOOPBACK:
         return MachineUnreachable(
             "The hdc server on another host does not answer.", machine=at, last_seen=None, said=said.strip()[-1000:]
         )

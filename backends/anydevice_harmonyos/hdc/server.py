@@ -31,7 +31,6 @@ DEADLINE: Final = 5.0
 START: Final = 15.0
 """Seconds the server may take to start."""
 MOST: Final = 4 << 20
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _HOST = re.compile(r"[A-Za-z0-9._:-]{1,255}")
 
 
@@ -65,7 +64,7 @@ class HdcServer:
     @property
     def here(self) -> bool:
         """Whether it runs on this host, and so reads and writes this host's files."""
-        return self.host in LOOPBACK
+        return self.host in program.LOOPBACK
 
     @contextlib.asynccontextmanager
     async def calling(self, deadline: float, waiting_for: str = "hdc server") -> AsyncIterator[None]:
