@@ -297,9 +297,13 @@ async def test_elements_are_found_in_every_way_drivers_use(wda: Wda) -> None:
     ):  # fmt: skip
         found = await wda.value("POST", "S/elements", {"using": using, "value": value})
         assert len(found) == count, (using, value, len(found))
-    for using, value in (("xpath", "//["), ("predicate string", "label ="), ("class chain", "**/[["), ("css", "a")):
+    for using, value, expected in (
+        ("xpath", "//[", (400, "invalid selector")), ("class chain", "**/[[", (400, "invalid selector")),
+        ("predicate string", "label =", (500, "unknown error")), ("css", "a", (400, "invalid argument")),
+        ("predicate string", "colour == 'red'", (500, "unknown error")),
+    ):  # fmt: skip
         refused = await wda.refused("POST", "S/element", {"using": using, "value": value})
-        assert refused[:2] == (400, "invalid selector"), (using, value)
+        assert refused[:2] == expected, (using, value)
     reference = await wda.post("S/element", using="accessibility id", value="form.signin")
     assert shape(reference) == shape(SAMPLES["POST /session/:id/element"]["response"]["value"])
     assert reference["ELEMENT"] == reference[ELEMENT]
@@ -314,7 +318,7 @@ async def test_an_element_tells_what_it_is(wda: Wda) -> None:
     assert await wda.get(f"S/element/{submit}/enabled") is False
     assert await wda.get(f"S/element/{wifi}/rect") == {"x": 8, "y": 338, "width": 386, "height": 40}
     assert await wda.get(f"S/element/{wifi}/attribute/label") == "Wi-Fi"
-    assert (await wda.refused("GET", f"S/element/{wifi}/attribute/colour"))[:2] == (400, "invalid argument")
+    assert (await wda.refused("GET", f"S/element/{wifi}/attribute/colour"))[:2] == (500, "unknown error")
     row = await wda.find("form.row")
     inner = await wda.value("POST", f"S/element/{row}/elements", {"using": "class name", "value": "XCUIElementTypeAny"})
     assert len(inner) == 1

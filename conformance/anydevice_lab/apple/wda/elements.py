@@ -14,7 +14,7 @@ from ..model import input as hands
 from ..model import pictures
 from ..model.nodes import XNode
 from .errors import NO_FOCUS, WdaError, own
-from .finding import find
+from .finding import find, unknown_attribute
 from .session import Request, Route
 from .source import TYPE, look, rest
 
@@ -47,13 +47,18 @@ async def several(request: Request) -> Any:
     return [request.session.reference(node) for node in await _found(request, request.params.get("element", ""))]
 
 
+async def visible_cells(request: Request) -> Any:
+    """`GET S/wda/element/:element/getVisibleCells`."""
+    assert request.session is not None
+    cells = [node for node in request.element().walk() if node.type == "Cell" and node.visible]
+    return [request.session.reference(node) for node in cells]
+
+
 async def active(request: Request) -> Any:
     """`GET S/element/active`: what has the focus of the keyboard, or of the remote."""
     focused = next((node for node in request.tree().walk() if node.focused), None)
     if focused is None:
-        raise WdaError(
-            "no such element", "unable to find an element using 'predicate string', value 'hasKeyboardFocus == 1'"
-        )
+        raise WdaError("no such element", "unable to find an element using '(null)', value '(null)'")
     assert request.session is not None
     return request.session.reference(focused)
 
@@ -79,7 +84,7 @@ async def attribute(request: Request) -> Any:
         "rawIdentifier": node.identifier or None,
     }  # fmt: skip
     if name not in facts:
-        raise WdaError("invalid argument", f"The attribute '{name}' is unknown")
+        raise unknown_attribute(name)
     return facts[name]
 
 
@@ -266,6 +271,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", f"{E}/screenshot"): screenshot,
     **{("GET", f"{E}/{name}"): _fact(name) for name in ("text", "displayed", "enabled", "selected", "name")},
     ("GET", f"{S}/wda/element/:element/accessible"): _fact("accessible"),
+    ("GET", f"{S}/wda/element/:element/getVisibleCells"): visible_cells,
     ("POST", f"{E}/click"): click,
     ("POST", f"{S}/wda/element/:element/focuse"): focuse,
     ("POST", f"{S}/wda/element/:element/scrollTo"): scroll_to,

@@ -17,6 +17,8 @@ _COMPARE = re.compile(
 )
 _STEP = re.compile(r"(/?\*\*/|/)?(?:XCUIElementType)?(\w+|\*)((?:\[[^\]]*\])*)")
 
+VALID = "name, label, value, type, rect, visible, enabled, accessible, selected, focused, hittable, placeholderValue"
+
 
 def fact(node: XNode, name: str) -> str:
     """An attribute as a predicate compares it."""
@@ -29,8 +31,13 @@ def fact(node: XNode, name: str) -> str:
         "wdvisible": str(int(node.visible)), "wdenabled": str(int(node.enabled)),
     }  # fmt: skip
     if name.lower() not in facts:
-        raise WdaError("invalid selector", f"The attribute '{name}' is unknown")
+        raise unknown_attribute(name)
     return facts[name.lower()]
+
+
+def unknown_attribute(name: str) -> WdaError:
+    """Nothing is called so. The agent's handler of exceptions does not know this one, so it is an unknown error."""
+    return WdaError("unknown error", f"The attribute '{name}' is unknown. Valid attribute names are: {VALID}")
 
 
 def predicate(text: str) -> Test:
@@ -49,7 +56,8 @@ def predicate(text: str) -> Test:
 def _comparison(text: str) -> Test:
     match = _COMPARE.fullmatch(text.strip().strip("()"))
     if match is None:
-        raise WdaError("invalid selector", f'Unable to parse the format string "{text}"')
+        # Foundation's own exception, which the agent knows nothing of.
+        raise WdaError("unknown error", f'Unable to parse the format string "{text}"')
     name, how, loose, raw = match[1], match[2].upper(), bool(match[3]), match[4]
     if how == "IN":
         options = [item.strip().strip("\"'") for item in raw.strip("{}").split(",")]
@@ -91,14 +99,15 @@ def find(root: XNode, using: str, value: str, *, inside: bool = False) -> list[X
         test = predicate(value)
         return [node for node in nodes if test(node)]
     if using in ("link text", "partial link text"):
-        name, _, text = value.partition("=")
+        parts = value.split("=")
+        name, text = parts[0] if len(parts) > 1 else "name", parts[-1]
         part = using.startswith("partial")
         return [node for node in nodes if (text in fact(node, name) if part else fact(node, name) == text)]
     if using == "class chain":
         return _chain(root, value)
     if using == "xpath":
         return _xpath(root, value)
-    raise WdaError("invalid selector", f"Unknown locator strategy '{using}'")
+    raise WdaError("invalid argument", f"Invalid locator requested: {using}")
 
 
 def _chain(root: XNode, value: str) -> list[XNode]:
@@ -106,7 +115,9 @@ def _chain(root: XNode, value: str) -> list[XNode]:
     while at < len(value):
         match = _STEP.match(value, at)
         if match is None or match.end() == at:
-            raise WdaError("invalid selector", f"Cannot parse class chain query {value}")
+            shown = value[: at + 1]
+            text = f"Unexpected character detected at position {at + 1}:\n{shown} <----"
+            raise WdaError("invalid selector", f"Cannot parse class chain query '{value}'. {text}")
         at = match.end()
         deep, kind, filters = "**" in (match[1] or ""), match[2], re.findall(r"\[([^\]]*)\]", match[3])
         step: list[XNode] = []
@@ -141,4 +152,4 @@ def _xpath(root: XNode, value: str) -> list[XNode]:
     try:
         return [by_place[id(found)] for found in top.findall(path) if id(found) in by_place]
     except (SyntaxError, KeyError):
-        raise WdaError("invalid selector", f'XPath expression "{value}" could not be evaluated') from None
+        raise WdaError("invalid selector", f'Cannot evaluate results for XPath expression "{value}"') from None
