@@ -11,9 +11,10 @@ from anydevice_adb import AdbDevice, ShellDone, line
 from anydevice_schemas import Tree
 from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, DeviceOffline, UpstreamUnavailable
 
+from .reading import guest
 from .reading.page import NoPage, Page, parse_page
 from .toolkit import DEADLINE, Toolkit, ToolkitOff, ToolkitSaidNo, source
-from .tree import build
+from .tree import build, is_home
 
 T = TypeVar("T")
 BACK_WITHIN: Final = 8.0
@@ -77,7 +78,11 @@ class Reach:
     async def page(self) -> Page:
         """What is shown now.
 
+        The toolkit always tells of the home screen; of an app in front that was started without the toolkit it tells
+        nothing. So where the home screen is all there is, the device is asked whether it is in front.
+
         Raises:
+            DeviceNotReady: The toolkit tells nothing of the app in front.
             UpstreamUnavailable: What came is no page source.
             AnydeviceError: As `ask`.
         """
@@ -92,8 +97,16 @@ class Reach:
                 retryable=True,
                 said=error.said,
             ) from error
+        shown = page.front()
+        if shown is None or is_home(shown.name):
+            await self._really_home()
         self._last = anyio.current_time(), page
         return page
+
+    async def _really_home(self) -> None:
+        rows = guest.running((await self.run("vlcm", "list", deadline=5.0)).text)
+        if any(row.front and not is_home(row.component.rpartition(".")[0]) for row in rows):
+            raise toolkit_off()
 
     async def tree(self) -> Tree:
         """The whole of what is shown now, dialogs and all.
@@ -155,9 +168,9 @@ async def _parsed(text: str) -> Page:
 
 
 def toolkit_off() -> DeviceNotReady:
-    """The refusal to read a screen whose app was started without the toolkit."""
+    """The refusal to read a screen of which the toolkit tells nothing."""
     return DeviceNotReady(
-        "The screen cannot be read: no app was started with the automation toolkit.",
+        "The screen cannot be read: the app in front was not started with the automation toolkit.",
         hint="Call open with the app's id: it is then started with the toolkit.",
         state="ready",
         fix="Open the app with open.",

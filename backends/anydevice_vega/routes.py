@@ -65,6 +65,17 @@ class Routes:
             self.dead.add(road)
         return other, seen
 
+    async def repeat(self, key: Key, count: int) -> tuple[Road, bool | None]:
+        """Presses a key several times in a row; by which road, and whether the screen changed. Errors as `press`."""
+        road, seen = await self.press(key)
+        if count < 2:
+            return road, seen
+        before = await self._look()
+        for _ in range(count - 1):
+            await self.send(road, key)
+        after = await self._changed(road, before)
+        return road, None if after is None else after or bool(seen)
+
     async def send(self, road: Road, key: Key, seconds: float = 0.0) -> None:
         """Sends a key by one road.
 

@@ -39,6 +39,11 @@ class VegaRemote(Remote):
         road, seen = await self._routes.press(button(button_word), seconds=seconds)
         return Acted("remote", verified=seen, data={"road": road})
 
+    async def repeat(self, button_word: str, *, count: int) -> Acted:
+        """See `Remote.repeat`: one look for all of them. Errors as `press`."""
+        road, seen = await self._routes.repeat(button(button_word), count)
+        return Acted("remote", verified=seen, data={"road": road})
+
     async def hold(self, button_word: str, *, seconds: float) -> Acted:
         """See `Remote.hold`; errors as `press`."""
         return await self.press(button_word, seconds=seconds)
@@ -73,16 +78,16 @@ class VegaNavigation(Navigation):
         return Acted("home-address", verified=await self._until(at_home))
 
     async def _until(self, holds: Callable[[Page], bool]) -> bool | None:
-        """Whether the screen comes to be as it should; None where it cannot be read."""
+        """Whether the screen comes to be as it should; None where it cannot be read all the while."""
+        read = False
         with anyio.move_on_after(ARRIVAL):
             while True:
                 now = await self._look()
-                if now is None:
-                    return None
-                if holds(now):
+                if now is not None and holds(now):
                     return True
+                read = read or now is not None
                 await anyio.sleep(STEP)
-        return False
+        return False if read else None
 
     async def _look(self) -> Page | None:
         try:

@@ -30,18 +30,19 @@ class Rig:
 
     Attributes:
         environment: What a caller sends along.
+        folder: A caller's working directory.
     """
 
-    def __init__(self, lab: Lab, router: Router, environment: Mapping[str, str]) -> None:
-        self.lab, self.router, self.environment = lab, router, dict(environment)
+    def __init__(self, lab: Lab, router: Router, environment: Mapping[str, str], folder: Path) -> None:
+        self.lab, self.router, self.environment, self.folder = lab, router, dict(environment), folder
 
-    async def do(self, command: str, /, *, expect: str = "ok", **arguments: Any) -> Answer:
-        """Calls a command; its answer, which has to be `ok` or the error code that is expected."""
+    async def do(self, command: str, /, *, expect: str | None = "ok", **arguments: Any) -> Answer:
+        """Calls a command; its answer, which has to be `ok` or the error code that is expected. None: anything."""
         asked = call(command)
-        caller = asked.caller.model_copy(update={"env": self.environment})
+        caller = asked.caller.model_copy(update={"env": self.environment, "cwd": str(self.folder)})
         answer = await self.router.call(asked.model_copy(update={"caller": caller, "arguments": arguments}))
         said = "ok" if answer.ok or answer.error is None else answer.error.code
-        assert said == expect, (command, arguments, answer.error, answer.data)
+        assert expect in (None, said), (command, arguments, answer.error, answer.data)
         return answer
 
     async def devices(self) -> list[dict[str, Any]]:
@@ -98,7 +99,7 @@ async def rig(
         },
     )
     async with open_router(chosen) as router:
-        yield Rig(lab, router, env)
+        yield Rig(lab, router, env, home.parent)
 
 
 async def programs(lab: Lab, serial: str, *names: str) -> list[list[str]]:

@@ -28,7 +28,7 @@ LINES = {"digest": 0, "default": 10, "full": 60}
 LOOK_MOST = 3.0
 """Seconds the screen is given to be read after an action; the action is done, whatever the screen does then."""
 
-UNREADABLE = frozenset({"snapshot_busy", "slot_taken", "null_root"})
+UNREADABLE = frozenset({"snapshot_busy", "slot_taken", "null_root", "toolkit_off"})
 """Reasons for which a screen cannot be read though input reaches it: a bare point can be pressed all the same, and a
 key turns a dark screen on."""
 
