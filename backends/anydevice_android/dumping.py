@@ -28,6 +28,8 @@ BUSY = 20.0
 """Seconds for which a screen that never rests is not asked again: another try would cost as much and say the same."""
 AGAIN = 0.5
 """Seconds before the one repetition where the screen was between two windows."""
+LETTING_GO = 2.0
+"""Seconds for which the slot may still be held by a dump of ours that was left unfinished."""
 POOR = 3
 """A dump with fewer elements is looked at twice before it is believed."""
 WINDOWS_SINCE = 30
@@ -45,6 +47,7 @@ class Dumping:
         self._seen: Focus | None = None
         self._keyboard: str | None = None
         self._slow_until = 0.0
+        self._left = -LETTING_GO
 
     def acted(self) -> None:
         """Another screen was asked for: what was true of the one before need not be of it."""
@@ -117,21 +120,25 @@ class Dumping:
         return dump, focus
 
     async def _dump(self) -> Dump:
-        try:
-            return await self._once()
-        except NoDump as none:
-            if none.why != "null_root":
-                raise self._typed(none) from none
-        await anyio.sleep(AGAIN)
-        try:
-            return await self._once()
-        except NoDump as none:
-            raise self._typed(none) from none
+        twice = False
+        while True:
+            try:
+                return await self._once()
+            except NoDump as none:
+                if none.why == "null_root" and not twice:
+                    twice = True
+                elif none.why not in ("slot_taken", "killed") or anyio.current_time() > self._left + LETTING_GO:
+                    raise self._typed(none) from none
+            await anyio.sleep(AGAIN)
 
     async def _once(self) -> Dump:
         windows = self._windows is not False
         flag = "--windows " if windows else ""
-        done = await self._reach.adb.shell(f"uiautomator dump {flag}/dev/tty", deadline=DEADLINE)
+        try:
+            done = await self._reach.adb.shell(f"uiautomator dump {flag}/dev/tty", deadline=DEADLINE)
+        except BaseException:
+            self._left = anyio.current_time()
+            raise
         try:
             dump = parse_dump(done.both, done.status)
         except NoDump as none:

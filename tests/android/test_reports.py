@@ -6,13 +6,14 @@ import io
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from PIL import Image as Pictures
 
 from anydevice_lab.android import Lab
 from anydevice_schemas import Answer
 
-from .rig import PRACTICE, Rig
+from .rig import PRACTICE, Rig, eventually, rig
 
 pytestmark = pytest.mark.anyio
 NASTY = "x'; touch /sdcard/pwned; echo $(touch /sdcard/pwned) `touch /sdcard/pwned` \"; rm -rf /sdcard/keep; '"
@@ -283,3 +284,43 @@ async def test_text_of_a_caller_never_becomes_a_command(lab: Lab, router: Rig, p
     await router.do("find", device=phone, query=NASTY, timeoutMs=0, expect="element_not_found")
     assert keep.read_text() == "here"
     assert list(files.rglob("pwned*")) == []
+
+
+async def test_a_dump_that_was_left_unfinished_keeps_nobody_from_the_next(lab: Lab, router: Rig, phone: str) -> None:
+    await router.open(phone)
+    for _ in range(3):
+        await lab.fault(phone, "idle", seconds=30)
+        async with anyio.create_task_group() as group:
+
+            async def look() -> None:
+                await router.answer("snapshot", device=phone)
+
+            async def begun() -> bool:
+                return bool(await lab.journal(phone, "dump", clear=True))
+
+            group.start_soon(look)
+            await eventually(begun)
+            group.cancel_scope.cancel()
+        await lab.clear(phone)
+        assert (await router.do("snapshot", device=phone)).data["quality"] == "complete"
+
+
+async def test_two_programs_that_look_at_once_are_told_apart_from_a_screen_that_cannot_be_read(
+    lab: Lab, router: Rig, phone: str, tmp_path: Path
+) -> None:
+    await router.open(phone)
+    await lab.fault(phone, "idle", seconds=2, times=1)
+    async with rig(lab, tmp_path / "other") as other, anyio.create_task_group() as group:
+        await other.devices()
+
+        async def look() -> None:
+            answer = await router.do("snapshot", device=phone, expect="device_not_ready")
+            assert reason(answer) == "snapshot_busy"
+
+        async def begun() -> bool:
+            return bool(await lab.journal(phone, "dump", clear=True))
+
+        group.start_soon(look)
+        await eventually(begun)
+        answer = await other.do("snapshot", device=phone, expect="upstream_unavailable")
+        assert reason(answer) == "slot_taken" and answer.error is not None and answer.error.retryable

@@ -50,6 +50,16 @@ async def uiautomator(call: Invocation) -> int:
     if faults.active("registered") is not None:
         await call.err(REGISTERED)
         return 1
+    machine.held = f"com.android.commands.uiautomator pid={call.pid}"
+    try:
+        return await _dump(call, target)
+    finally:
+        machine.held = ""
+
+
+async def _dump(call: Invocation, target: str) -> int:
+    """Waits for rest, and prints or writes what is shown."""
+    faults, machine = call.device.faults, call.device.machine
     if (idle := faults.active("idle")) is not None or machine.animated:
         await anyio.sleep(idle.seconds if idle is not None and idle.seconds else call.device.idle_seconds)
         await call.out(IDLE)
@@ -64,7 +74,7 @@ async def uiautomator(call: Invocation) -> int:
     shown: list[Window] = stale.data if stale is not None else machine.seen()
     if faults.active("system_only") is not None or machine.locked:
         shown = [window for window in shown if window.type == SYSTEM] or shown[-1:]
-    many = "--windows" in words and call.device.kind.api >= 30 and faults.active("no_windows") is None
+    many = "--windows" in call.args and call.device.kind.api >= 30 and faults.active("no_windows") is None
     text = _text(call, shown, many)
     if target == "/dev/tty":
         await call.out(text)
