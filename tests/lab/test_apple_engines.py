@@ -106,8 +106,10 @@ async def test_wrong_words_are_told_as_the_real_program_tells_them(mac: Mac, udi
         stdin = "\U0001f4a5".encode() if "--stdin" in words else b""
         result = await mac.run("axe", *words, stdin=stdin)
         assert (result.code, result.text, result.complaint) == (entry["exit"], entry["stdout"], entry["stderr"]), words
-    assert (await mac.run("axe", "describe-ui", "--udid", "nobody")).code == 1
-    assert (await mac.run("axe", "tap", "--label", "Nothing", "--udid", udid)).code == 1
+    nobody = await mac.run("axe", "describe-ui", "--udid", "nobody")
+    assert nobody.code == 1 and nobody.complaint.startswith("Error: No simulator with UDID nobody was found.")
+    nothing = await mac.run("axe", "tap", "--label", "Nothing", "--udid", udid)
+    assert nothing.code == 1 and "No accessibility element matched --label 'Nothing'" in nothing.complaint
     await _open(mac, udid, "form")
     twice = await mac.run("axe", "tap", "--label", "Delete", "--udid", udid)
     assert twice.code == 1 and "Multiple (2)" in twice.complaint
@@ -131,6 +133,24 @@ async def test_hands_of_axe_press_type_and_drag(mac: Mac, udid: str) -> None:
     await _axe(mac, "button", "lock", "--udid", udid)
     assert (await mac.lab.state(udid))["locked"] is True
     await _axe(mac, "button", "lock", "--udid", udid)
+
+
+async def test_a_finger_stays_down_between_two_calls_and_buttons_have_names(mac: Mac, udid: str) -> None:
+    await _open(mac, udid, "home")
+    row = next(row for row in await _rows(mac, udid) if row["AXUniqueId"] == "home.increment")
+    place = [word for name, at in zip(("-x", "-y"), _middle(row), strict=True) for word in (name, str(at))]
+    await _axe(mac, "touch", *place, "--down", "--udid", udid)
+    assert await _count(mac, udid) == "0"
+    await _axe(mac, "touch", *place, "--up", "--udid", udid)
+    assert await _count(mac, udid) == "1"
+    assert (await mac.run("axe", "touch", *place, "--down", "--delay", "1", "--udid", udid)).code == 64
+    for words in (("axe", "button", "side-button"), ("idb", "ui", "button", "SIDE_BUTTON")):
+        assert (await mac.run(*words, "--udid", udid)).code == 0
+    state = await mac.lab.state(udid)
+    assert (state["locked"], state["awake"]) == (False, True)
+    assert (await mac.run("idb", "ui", "button", "VOLUME", "--udid", udid)).code == 2
+    pressed = [entry["name"] for entry in await mac.lab.journal(udid, "button")]
+    assert pressed[-2:] == ["side-button", "side-button"]
 
 
 async def test_what_is_below_a_point_and_a_picture(mac: Mac, udid: str, tmp_path: Path) -> None:

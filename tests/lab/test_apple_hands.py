@@ -489,6 +489,13 @@ async def test_a_television_has_a_focus_that_the_remote_moves(tv: Wda, reports: 
     assert (await tv.lab.state(tv.udid))["front"] == "com.apple.HeadBoard"
 
 
+async def test_a_button_of_the_remote_can_be_held(tv: Wda, reports: Reports) -> None:
+    await tv.open("gestures", reports.url)
+    await tv.post(f"S/wda/element/{await tv.find('gestures.hold')}/focuse")
+    await tv.post("S/wda/pressButton", name="select", duration=0.7)
+    assert (await reports.heard("hold"))["value"] >= 0.7 and not reports.of("press")
+
+
 async def test_the_agent_of_a_television_lacks_what_a_television_lacks(tv: Wda, phone: Wda) -> None:
     for method, path in (
         ("POST", "S/wda/tap"), ("POST", "S/wda/swipe"), ("GET", "/orientation"), ("POST", "/wda/setPasteboard"),

@@ -69,9 +69,10 @@ def simulator(call: Invocation, given: dict[str, str], name: str, synopsis: str)
         )
     device = call.world.find(given["--udid"])
     if device is None or device.kind.physical:
-        raise Bad(RUNTIME, f"Error: Simulator with UDID {given['--udid']} not found in set.\n")
+        known = "Run `axe list-simulators` to see available simulators."
+        raise Bad(RUNTIME, f"Error: No simulator with UDID {given['--udid']} was found. {known}\n")
     if device.state != "Booted":
-        raise Bad(RUNTIME, f"Error: Simulator {device.udid} is not booted. Current state: {device.state}\n")
+        raise Bad(RUNTIME, f"Error: Simulator {device.udid} is not booted. Current state: {device.state}.\n")
     return device
 
 
@@ -132,14 +133,13 @@ async def _tap(call: Invocation, plain: list[str], given: dict[str, str]) -> Non
     if not by_place:
         until = time.monotonic() + float(given.get("--wait-timeout") or 0)
         while True:
-            found = [row for row in walk(tree(device)) if _matches(row, given)]
-            if len(found) == 1 or time.monotonic() >= until:
+            found = _best(walk(tree(device)), given)
+            if found or time.monotonic() >= until:
                 break
             await anyio.sleep(0.1)
-        if not found:
-            raise Bad(RUNTIME, "Error: No accessibility element matched the given selector.\n")
-        if len(found) > 1:
-            raise Bad(RUNTIME, f"Error: Multiple ({len(found)}) accessibility elements matched the given selector.\n")
+        if len(found) != 1:
+            text = _unresolved(found, given)
+            raise Bad(RUNTIME, f"Warning: {text} No tap performed.\nError: {text}\n")
         frame = found[0]["frame"]
         x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
     else:
@@ -149,21 +149,65 @@ async def _tap(call: Invocation, plain: list[str], given: dict[str, str]) -> Non
     await call.out(f"✓ Tap at ({x}, {y}) completed successfully\n")
 
 
-def _matches(row: dict[str, Any], given: dict[str, str]) -> bool:
-    wanted = {"AXUniqueId": "--id", "AXLabel": "--label", "AXValue": "--value", "type": "--element-type"}
-    asked = {key: given[option] for key, option in wanted.items() if option in given}
-    return bool(asked) and all(row[key] == value for key, value in asked.items())
+SELECTORS = {"--id": "AXUniqueId", "--label": "AXLabel", "--value": "AXValue"}
+ACTIONABLE = ("Button", "Link", "TextField", "TextArea", "CheckBox", "Slider")
+TIP = (
+    "Make sure the app is on the expected screen, then run `axe describe-ui --udid <SIMULATOR_UDID>` and prefer --id "
+    "when available."
+)
+
+
+def _best(rows: list[dict[str, Any]], given: dict[str, str]) -> list[dict[str, Any]]:
+    """What a selector means: of several with a label or value those that can be switched, else pressed, go first."""
+    option = next((name for name in SELECTORS if name in given), "--id")
+    kind = given.get("--element-type")
+    found = [r for r in rows if r[SELECTORS[option]] == given.get(option, "").strip() and kind in (None, r["type"])]
+    if option == "--id" or len(found) < 2:
+        return found
+    switches = [row for row in found if row["subrole"] == "AXSwitch"]
+    return switches or [row for row in found if row["type"] in ACTIONABLE] or found
+
+
+def _unresolved(found: list[dict[str, Any]], given: dict[str, str]) -> str:
+    option = next((name for name in SELECTORS if name in given), "--id")
+    which = f"{option} '{given.get(option, '')}'"
+    if not found:
+        return f"No accessibility element matched {which}. {TIP}"
+    head = f"Multiple ({len(found)}) accessibility elements matched {which}"
+    if any(row["AXUniqueId"] for row in found):
+        return f"{head}. Use --id when labels are not unique. {TIP}"
+    return (
+        f"{head}, and none of the matches expose AXUniqueId on this screen. Use coordinates for this step (tap -x/-y) "
+        f"or target a more specific screen/state. {TIP}"
+    )
 
 
 async def _touch(call: Invocation, plain: list[str], given: dict[str, str]) -> None:
     synopsis = "-x <x> -y <y> [--down] [--up] [--delay <delay>] --udid <udid>"
     if not {"--down", "--up"} & given.keys():
         raise usage("touch", "At least one of --down or --up must be specified.", synopsis)
-    x = number("touch", given, "-x", "-x <x>  The X coordinate.", synopsis)
-    y = number("touch", given, "-y", "-y <y>  The Y coordinate.", synopsis)
+    x = number("touch", given, "-x", "-x <x>  The X coordinate of the touch point.", synopsis)
+    y = number("touch", given, "-y", "-y <y>  The Y coordinate of the touch point.", synopsis)
+    if x < 0 or y < 0:
+        raise usage("touch", "Coordinates must be non-negative values.", synopsis)
+    if "--delay" in given and not {"--down", "--up"} <= given.keys():
+        raise usage("touch", "Delay can only be used when both --down and --up are specified.", synopsis)
     device = simulator(call, given, "touch", synopsis)
-    if {"--down", "--up"} <= given.keys() and not ignored(device, "touch"):
-        await hands.tap(device.machine, *on_screen(device, x, y), float(given.get("--delay") or 0))
+    if ignored(device, "touch"):
+        return
+    place, now = on_screen(device, x, y), time.monotonic()
+    if {"--down", "--up"} <= given.keys():
+        await hands.tap(device.machine, *place, float(given.get("--delay") or 0))
+    elif "--down" in given:
+        device.machine.held = (*place, now)
+    elif device.machine.held is not None:
+        # The finger was down all the time between the two calls.
+        left, top, since = device.machine.held
+        device.machine.held = None
+        if (left, top) == place:
+            await hands.tap(device.machine, *place, now - since)
+        else:
+            await hands.drag(device.machine, (left, top), place, 0.1, now - since)
 
 
 async def _swipe(call: Invocation, plain: list[str], given: dict[str, str]) -> None:
@@ -210,6 +254,17 @@ async def _combo(call: Invocation, plain: list[str], given: dict[str, str]) -> N
         hands.press(device.machine, hands.USAGES[code], held)
 
 
+async def _sequence(call: Invocation, plain: list[str], given: dict[str, str]) -> None:
+    synopsis = "--keycodes <codes> [--delay <delay>] --udid <udid>"
+    codes = [int(code) for code in given.get("--keycodes", "").split(",") if code.strip().isdigit()]
+    if not codes:
+        raise usage("key-sequence", "At least one keycode must be provided.", synopsis)
+    device = simulator(call, given, "key-sequence", synopsis)
+    for code in codes:
+        if code in hands.USAGES and not ignored(device, "key"):
+            hands.press(device.machine, hands.USAGES[code])
+
+
 async def _button(call: Invocation, plain: list[str], given: dict[str, str]) -> None:
     synopsis, name = "<button-type> [--duration <duration>] --udid <udid>", plain[0] if plain else ""
     if name not in BUTTONS:
@@ -217,11 +272,16 @@ async def _button(call: Invocation, plain: list[str], given: dict[str, str]) -> 
         what += "'apple-pay', 'home', 'lock', 'side-button' or 'siri'."
         raise usage("button", what, synopsis, "<button-type>  The button to press.")
     device = simulator(call, given, "button", synopsis)
-    if ignored(device, "button"):
-        return
+    if not ignored(device, "button"):
+        press_side(device, name)
+
+
+def press_side(device: LabDevice, name: str) -> None:
+    """A button of `BUTTONS` is pressed."""
     if name == "home":
         hands.button(device.machine, "home")
-    elif name in ("lock", "side-button"):
+        return
+    if name in ("lock", "side-button"):
         device.machine.awake = not device.machine.awake
         device.machine.locked = not device.machine.awake
     device.journal.add("button", name=name)
@@ -244,7 +304,8 @@ async def _list(call: Invocation, plain: list[str], given: dict[str, str]) -> No
 Subcommand = Callable[[Invocation, list[str], dict[str, str]], Awaitable[None]]
 SUBCOMMANDS: dict[str, Subcommand] = {
     "describe-ui": _describe, "tap": _tap, "touch": _touch, "swipe": _swipe, "drag": _swipe, "type": _type, "key": _key,
-    "key-combo": _combo, "button": _button, "screenshot": _screenshot, "list-simulators": _list,
+    "key-combo": _combo, "key-sequence": _sequence, "button": _button, "screenshot": _screenshot,
+    "list-simulators": _list,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..model import input as hands
 from ..programs import Invocation, Program
 from .accessibility import flat, tree, walk
-from .axe import Bad, apart, ignored, on_screen, simulator
+from .axe import BUTTONS, Bad, apart, ignored, on_screen, press_side, simulator
 
 VALUED = ("--udid", "--format", "--api", "--duration", "--delta", "--match-key")
 
@@ -29,7 +29,7 @@ async def idb(call: Invocation) -> int:
     try:
         await _ui(call, words[1], plain, given)
     except Bad as bad:
-        return await call.fail(1, bad.text)
+        return await call.fail(bad.code if bad.code == 2 else 1, bad.text)
     except (ValueError, IndexError):
         return await call.fail(2, f"usage: idb ui {words[1]} [-h]\nidb ui {words[1]}: error: the arguments are wrong\n")
     return 0
@@ -73,7 +73,13 @@ async def _ui(call: Invocation, name: str, plain: list[str], given: dict[str, st
     elif name == "key":
         if int(plain[0]) in hands.USAGES and not ignored(device, "key"):
             hands.press(machine, hands.USAGES[int(plain[0])])
-    elif name in ("button", "remote"):
+    elif name == "button":
+        word = plain[0].lower().replace("_", "-")
+        if word not in BUTTONS:
+            raise Bad(2, f"idb ui button: error: argument button: invalid choice: '{plain[0]}'\n")
+        if not ignored(device, "button"):
+            press_side(device, word)
+    elif name == "remote":
         word = plain[0].lower()
         if not ignored(device, "button") and not hands.button(machine, word):
             raise Bad(1, f"unknown button {word}\n")

@@ -164,7 +164,7 @@ def button(machine: Machine, name: str, seconds: float = 0.0) -> bool:
         elif machine.system is None:
             machine.home()
     elif machine.kind.tv:
-        _remote(machine, name)
+        _remote(machine, name, seconds)
     return True
 
 
@@ -172,7 +172,7 @@ BUTTONS = ("home", "volumeup", "volumedown", "action", "camera")
 REMOTE = ("up", "down", "left", "right", "select", "menu", "playpause", "home", "pageup", "pagedown", "guide")
 
 
-def _remote(machine: Machine, name: str) -> None:
+def _remote(machine: Machine, name: str, seconds: float) -> None:
     if machine.locked:
         return
     if name == "menu":
@@ -186,7 +186,7 @@ def _remote(machine: Machine, name: str) -> None:
             machine.back()
         focus_something(machine)
     elif name == "select":
-        keys.center(machine)
+        keys.center(machine, seconds)
         focus_something(machine)
     elif name in keys.WAYS:
         if not machine.keyboard_shown:

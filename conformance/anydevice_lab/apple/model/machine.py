@@ -47,6 +47,7 @@ class Machine(Handset[App]):
         located: Latitude and longitude, where it was told one.
         lines: The log: (time, process, pid, text).
         drags: Whether a finger is moving.
+        held: Where a finger is down that a program of its own put there, and since when.
         home_at: When the home button was pressed last, as `time.monotonic` has it.
     """
 
@@ -63,6 +64,7 @@ class Machine(Handset[App]):
         self.lines: list[tuple[float, str, int, str]] = []
         self.turned = 0
         self.drags = False
+        self.held: tuple[float, float, float] | None = None
         self.home_at = float("-inf")
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self.begin()

@@ -6,6 +6,7 @@ import base64
 import time
 from typing import Any
 
+import anyio
 import anyio.to_thread
 
 from ..model import input as hands
@@ -113,7 +114,9 @@ async def press_button(request: Request) -> Any:
     if request.device.faults.active("touch_ignored"):
         request.device.journal.add("touch_ignored", name=name)
         return
-    hands.button(request.machine, name, request.number("duration", 0.0))
+    seconds = request.number("duration", 0.0)
+    await anyio.sleep(seconds if kind.tv else 0)
+    hands.button(request.machine, name, seconds)
 
 
 async def hid(request: Request) -> Any:
