@@ -7,9 +7,13 @@ the configuration names it for that very device.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final
+from pathlib import Path
+from typing import IO, Final
 
 import anyio
 import structlog
@@ -33,6 +37,8 @@ DEVICE_PORT: Final = 8100
 UP: Final = 60.0
 """Seconds an agent may take until it answers."""
 INSTALLING: Final = 120.0
+TRIES: Final = 3
+"""Ports that are tried for one runner."""
 STEP: Final = 0.1
 HELP: Final = (
     "Download WebDriverAgentRunner-Build-Sim (iOS or tvOS) from the releases of appium/WebDriverAgent, unpack it, and "
@@ -47,11 +53,11 @@ TUNNELS: Final[Mapping[str, Callable[[str, int], Sequence[str]]]] = {
 
 
 class Ports:
-    """Ports for agents; none is given twice."""
+    """Ports for agents; none is given twice, on this host: each is locked by a file for as long as it is used."""
 
     def __init__(self, first: int, last: int) -> None:
         self._first, self._last = first, last
-        self._taken: set[int] = set()
+        self._taken: dict[int, IO[bytes]] = {}
 
     def take(self) -> int:
         """A port nobody listens on.
@@ -60,9 +66,12 @@ class Ports:
             UpstreamUnavailable: There is none.
         """
         for port in range(self._first, self._last + 1):
-            if port not in self._taken and _free(port):
-                self._taken.add(port)
+            if port in self._taken or (lock := _locked(port)) is None:
+                continue
+            if _free(port):
+                self._taken[port] = lock
                 return port
+            lock.close()
         raise UpstreamUnavailable(
             "No port is free for another WebDriverAgent.",
             upstream="WebDriverAgent",
@@ -70,12 +79,28 @@ class Ports:
         )
 
     def keep(self, port: int) -> None:
-        """Marks one as taken."""
-        self._taken.add(port)
+        """Takes one on that is used already; whoever used it may not have let go of it yet."""
+        lock = _locked(port)
+        if lock is not None:
+            self._taken[port] = lock
 
     def give(self, port: int) -> None:
         """Gives one back."""
-        self._taken.discard(port)
+        lock = self._taken.pop(port, None)
+        if lock is not None:
+            lock.close()
+
+
+def _locked(port: int) -> IO[bytes] | None:
+    """The lock of a port; None where another program of this user has it."""
+    path = Path(tempfile.gettempdir(), f"anydevice-agent-{os.getuid()}-{port}.lock")
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def _free(port: int) -> bool:
@@ -192,18 +217,29 @@ class SimulatorRunner:
         """
         try:
             await self._there()
-            if not self.port:
-                self.port = self._ports.take()
-            await self._simctl.words(
-                "launch", "--terminate-running-process", self._simctl.udid, self._bundle,
-                deadline=60.0, variables={"SIMCTL_CHILD_USE_PORT": str(self.port)},
-            )  # fmt: skip
+            for _ in range(TRIES):
+                if not self.port:
+                    self.port = self._ports.take()
+                await self._simctl.words(
+                    "launch", "--terminate-running-process", self._simctl.udid, self._bundle,
+                    deadline=60.0, variables={"SIMCTL_CHILD_USE_PORT": str(self.port)},
+                )  # fmt: skip
+                wda = Wda(f"http://127.0.0.1:{self.port}")
+                await _await(wda, "Look at the simulator: the runner may ask something; or install another one.")
+                # A runner whose port somebody else took ends by itself, and what answers there is not ours.
+                if f"UIKitApplication:{self._bundle}[" in (await self._simctl.run("spawn", "launchctl", "list")).text:
+                    await self._aside(wda)
+                    return wda
+                await wda.aclose()
+                self.port = 0  # it stays locked: nobody else of ours is to try it
         except SimctlFailed as error:
             raise typed(error) from None
-        wda = Wda(f"http://127.0.0.1:{self.port}")
-        await _await(wda, "Look at the simulator: the runner may ask something; or install another one.")
-        await self._aside(wda)
-        return wda
+        raise UpstreamUnavailable(
+            "WebDriverAgent ended while it started: another program took its port.",
+            upstream="WebDriverAgent",
+            enable_hint="Set [apple] ports to a range that nothing else uses.",
+            reason="port_taken",
+        )
 
     async def _there(self) -> None:
         done = await self._simctl.run("listapps")

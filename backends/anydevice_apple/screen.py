@@ -74,7 +74,7 @@ class AppleScreen(Screen):
         scale = found.width / width
         whole = Rect(0, 0, found.width / scale, found.height / scale)
         if area is None:
-            return Image(data, found.mime, found.width, found.height, scale, whole)
+            return Image(data, found.mime, found.width, found.height, scale, whole, in_points=True)
         part = area.intersect(whole)
         if part is None:
             raise InvalidArgument("The area is not on the screen.", param="area", expected="a part of the screen")
@@ -99,4 +99,4 @@ def _crop(data: bytes, area: Rect, scale: float) -> Image:
         out = io.BytesIO()
         part.save(out, "PNG", compress_level=1)
     shown = Rect(box[0] / scale, box[1] / scale, part.width / scale, part.height / scale)
-    return Image(out.getvalue(), "image/png", part.width, part.height, scale, shown)
+    return Image(out.getvalue(), "image/png", part.width, part.height, scale, shown, in_points=True)

@@ -301,6 +301,14 @@ def typed(error: WdaError, operation: str) -> AnydeviceError:
         return AppNotRunning("No dialog is open.", app="dialog", hint="Call snapshot to see what is on the screen.")
     if error.error == "timeout":
         return CallTimeout("WebDriverAgent gave up waiting.", after=0, waiting_for=operation, said=said)
+    if "supports the following buttons" in said:
+        return Unsupported(
+            "This device has no such button that can be pressed.",
+            hint="See details.said for the buttons it has.",
+            operation=operation,
+            alternatives=[],
+            said=said,
+        )
     if error.error in ("unknown command", "unknown method", "unsupported operation"):
         return Unsupported(
             "This WebDriverAgent cannot do that.",

@@ -20,7 +20,7 @@ TUNING: dict[str, frozenset[str]] = {
     "longpress": frozenset({"timeoutMs"}),
     "open": frozenset({"eventUrlTemplate"}),
     "press": frozenset({"timeoutMs"}),
-    "screenshot": frozenset({"timeoutMs", "window", "x", "y", "width", "height", "maxDimension"}),
+    "screenshot": frozenset({"timeoutMs", "window", "x", "y", "width", "height", "maxDimension", "unit"}),
     "snapshot": frozenset({"maxDepth", "maxNodes", "surface", "window"}),
     "type": frozenset({"timeoutMs", "delayMs"}),
     "is": frozenset({"app", "window"}),

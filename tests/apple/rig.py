@@ -34,13 +34,15 @@ class Rig:
     def __init__(self, lab: Lab, router: Router, environment: Mapping[str, str]) -> None:
         self.lab, self.router, self.environment = lab, router, dict(environment)
 
-    async def do(self, command: str, /, *, expect: str = "ok", **arguments: Any) -> Answer:
-        """Calls a command; its answer, which has to be `ok` or the error code that is expected."""
+    async def do(
+        self, command: str, /, *, expect: str | None = "ok", cwd: Path | None = None, **arguments: Any
+    ) -> Answer:
+        """Calls a command from a folder; its answer, which has to be `ok`, or the code that is expected (None: any)."""
         asked = call(command)
-        caller = asked.caller.model_copy(update={"env": self.environment})
+        caller = asked.caller.model_copy(update={"env": self.environment, "cwd": str(cwd) if cwd is not None else None})
         answer = await self.router.call(asked.model_copy(update={"caller": caller, "arguments": arguments}))
         said = "ok" if answer.ok or answer.error is None else answer.error.code
-        assert said == expect, (command, arguments, answer.error, answer.data)
+        assert expect in (None, said), (command, arguments, answer.error, answer.data)
         return answer
 
     async def refused(self, code: str, command: str, /, **arguments: Any) -> dict[str, Any]:
@@ -77,13 +79,16 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig(lab: Lab, home: Path, *, others: frozenset[str] = OTHERS, **settings: Any) -> AsyncIterator[Rig]:
-    """A router with these settings of the backend; `others` are disabled."""
+async def rig(
+    lab: Lab, home: Path, *, others: frozenset[str] = OTHERS, private_hosts: tuple[str, ...] = (), **settings: Any
+) -> AsyncIterator[Rig]:
+    """A router with these settings of the backend; `others` are disabled, downloads from `private_hosts` allowed."""
     chosen = Settings(
         home=home,
         disabled=others,
         profile="full",
         confirm="caller",
+        private_hosts=private_hosts,
         tables={"apple": {"xcrun": lab.xcrun, **settings}},
     )
     async with open_router(chosen) as router:

@@ -236,6 +236,36 @@ async def test_a_shrunk_picture_shows_what_the_large_one_does(
         assert red[0] > 240 and red[1] < 20 and min(white) > 240, (kind, red, white)  # type: ignore[index,arg-type,type-var]
 
 
+@pytest.mark.parametrize(
+    ("in_points", "asked", "size"),
+    [
+        (False, {}, (400, 200, 2.0)),
+        (False, {"unit": "points"}, (200, 100, 1.0)),
+        (True, {}, (200, 100, 1.0)),
+        (True, {"unit": "pixels"}, (400, 200, 2.0)),
+    ],
+)
+async def test_a_picture_is_in_points_where_they_are_asked_for_or_the_platforms_habit(
+    desktop: Desktop,
+    monkeypatch: pytest.MonkeyPatch,
+    in_points: bool,
+    asked: dict[str, Any],
+    size: tuple[int, int, float],
+) -> None:
+    file = io.BytesIO()
+    Pictures.new("RGB", (400, 200), "white").save(file, "PNG")
+
+    async def image(self: Any, area: Rect | None = None, *, full: bool = False) -> Image:
+        return Image(file.getvalue(), "image/png", 400, 200, 2.0, Rect(0, 0, 200, 100), in_points)
+
+    monkeypatch.setattr(parts._Screen, "image", image)
+    answer = await desktop("screenshot", **asked)
+    assert (answer.data["width"], answer.data["height"], answer.data["scale"]) == size
+    assert answer.data["unit"] == ("points" if size[2] == 1 else "pixels; divide by 2 for points")
+    with Pictures.open(io.BytesIO(desktop.router.services.artefacts.read(answer.artefacts[0].uri))) as picture:
+        assert picture.size == size[:2]
+
+
 async def test_a_picture_that_cannot_be_read_is_told_and_not_passed_on(
     desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

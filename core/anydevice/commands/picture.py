@@ -47,6 +47,11 @@ class ScreenshotInput(Input):
         le=16_384,
         description="Shrink it until no side is longer, in pixels; scale tells by how much.",
     )
+    unit: Literal["points", "pixels"] | None = Field(
+        default=None,
+        description="points: one pixel a point, so that places in it are coordinates as they are; pixels: as the "
+        "screen has it. Omitted: what is usual on the platform.",
+    )
 
 
 @command(
@@ -76,6 +81,8 @@ async def screenshot(ctx: Context, args: ScreenshotInput) -> Outcome:
     """Takes a picture."""
     area, told = await shown_part(ctx, args)
     image: Image = await ctx.use(Screen).image(area, full=args.area == "full")
+    if args.unit == "points" or (args.unit is None and image.in_points):
+        image = await _in_points(image)
     if args.max_dimension is not None:
         image = await _within(image, args.max_dimension)
     scale = image.scale
@@ -89,6 +96,15 @@ async def screenshot(ctx: Context, args: ScreenshotInput) -> Outcome:
         "mime": image.mime,
     }
     return Outcome(data=data | told, artefacts=[artefact])
+
+
+async def _in_points(image: Image) -> Image:
+    """The picture with one pixel a point; never made larger."""
+    if image.scale <= 1:
+        return image
+    width, height = (max(1, round(side / image.scale)) for side in (image.width, image.height))
+    data = await anyio.to_thread.run_sync(scaling.shrunk, image.data, image.mime, width, height)
+    return replace(image, data=data, width=width, height=height, scale=1.0)
 
 
 async def _within(image: Image, most: int) -> Image:

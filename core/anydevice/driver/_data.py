@@ -42,6 +42,7 @@ class Image:
         width, height: Pixels.
         scale: Pixels per point.
         area: The part shown, in points.
+        in_points: Callers of this platform expect a pixel a point: it is handed out so unless they ask for pixels.
     """
 
     data: bytes
@@ -50,6 +51,7 @@ class Image:
     height: int
     scale: float
     area: Rect
+    in_points: bool = False
 
 
 @dataclass(slots=True, frozen=True)

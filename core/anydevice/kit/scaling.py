@@ -27,7 +27,7 @@ def shrunk(data: bytes, mime: str, width: int, height: int) -> bytes:
     except ImportError:
         raise ToolMissing(
             "The library that makes pictures smaller is not installed.",
-            hint="Install it (details say how), or leave maxDimension out.",
+            hint="Install it (details say how), or ask for unit=pixels, without maxDimension.",
             tools=["pillow"],
             install="pip install pillow",
         ) from None
@@ -46,7 +46,7 @@ def shrunk(data: bytes, mime: str, width: int, height: int) -> bytes:
     except Exception as error:  # the picture is a device's, and so is what is wrong with it
         raise Unsupported(
             "The picture cannot be made smaller.",
-            hint="Leave maxDimension out.",
+            hint="Ask for unit=pixels, without maxDimension.",
             operation="screen.image",
             alternatives=[],
             reason=type(error).__name__,
