@@ -24,6 +24,7 @@ from typing import Any
 
 import android
 import desktop
+import harmonyos
 import ownership
 
 from anydevice.driver import Environment
@@ -219,7 +220,7 @@ async def browser(env: dict[str, str]) -> None:
     )
     page = serve(body.encode())
     with tempfile.TemporaryDirectory() as home:
-        async with open_router(Settings(home=Path(home), disabled=frozenset({"android"}))) as router:
+        async with open_router(Settings(home=Path(home), disabled=frozenset({"android", "harmonyos"}))) as router:
 
             async def do(name: str, **arguments: Any) -> Any:
                 answer = await router.call(call(name, **arguments))
@@ -244,7 +245,7 @@ async def browser(env: dict[str, str]) -> None:
 
 def main() -> int:
     """Runs all of it; names on the command line choose parts."""
-    every = {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop", "android"}
+    every = {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop", "android", "harmonyos"}
     parts = set(sys.argv[1:]) or every
     if "router" in parts:
         asyncio.run(router_overhead())
@@ -255,7 +256,7 @@ def main() -> int:
     if "resolution" in parts:
         resolution()
     with tempfile.TemporaryDirectory(prefix="anydevice-bench-") as home:
-        Path(home, "config.toml").write_text('[plugins]\ndisabled = ["android"]\n')
+        Path(home, "config.toml").write_text('[plugins]\ndisabled = ["android", "harmonyos"]\n')
         env = {**os.environ, "ANYDEVICE_HOME": home}
         try:
             if parts & {"processes", "mcp"}:
@@ -273,6 +274,8 @@ def main() -> int:
         asyncio.run(desktop.desktop(report, timed))
     if "android" in parts:
         asyncio.run(android.android(report, timed))
+    if "harmonyos" in parts:
+        asyncio.run(harmonyos.harmonyos(report, timed))
     return 0
 
 
