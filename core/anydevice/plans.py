@@ -11,6 +11,10 @@ from anydevice_schemas.errors import Unsupported
 from .driver import Driver
 from .policy import applies
 
+FINGERS = frozenset({"touch", "pointer"})
+STEERED = "A TV has no fingers or pointer: name an element to press or focus, or call scroll or tv-remote."
+"""What to do instead where a TV is asked for a gesture."""
+
 
 def declared(manifest: Manifest, device: Device, operation: str) -> bool:
     """Whether the manifest declares an operation for this very device (kind, class, OS version)."""
@@ -107,8 +111,10 @@ def _choose(
             return plan
         for op in lacking:
             missing[op] = why(op)
+    steered = device.device_class == "tv" and bool(missing) and all(op.partition(".")[0] in FINGERS for op in missing)
     raise Unsupported(
         f"{command.name} cannot be carried out on this device.",
+        hint=STEERED if steered else None,
         operation=next(iter(missing), command.name),
         alternatives=list(others),
         missing=missing,

@@ -210,6 +210,13 @@ async def test_a_bare_point_is_no_target_for_a_remote_control(tv: Tv) -> None:
     assert answer.error is not None and answer.error.code == "unsupported"
 
 
+async def test_a_gesture_of_fingers_is_refused_with_what_a_television_has(tv: Tv) -> None:
+    answer = await tv.router.call(call("gesture", device="tv-1", kind="swipe", direction="left"))
+    assert answer.error is not None and answer.error.code == "unsupported" and "tv-remote" in answer.error.hint
+    other = await tv.router.call(call("clipboard", device="tv-1", action="read"))
+    assert other.error is not None and "tv-remote" not in other.error.hint
+
+
 def fields(tv: Tv) -> None:
     """Two buttons above two fields."""
     tv.put("A", 0, 0)
