@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,10 +24,10 @@ _SECRET_FIELDS = frozenset({"text", "payload", "confirmToken", "leaseId", "value
 _ROTATE_BYTES = 16 * 1024 * 1024
 
 
-def digest(arguments: Mapping[str, Any]) -> str:
-    """A short digest that tells two calls apart without showing what they said."""
+def digest(arguments: Mapping[str, Any], key: bytes = b"") -> str:
+    """A short digest that tells two calls apart without showing what they said; with a key, not even to who guesses."""
     text = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=str, ensure_ascii=False)
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8, key=key).hexdigest()
 
 
 def redacted(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,6 +50,8 @@ class Journal:
         self.clock = clock
         self.folder = folder
         self.tail: deque[dict[str, Any]] = deque(maxlen=tail)
+        self.key = secrets.token_bytes(16)
+        """For digests of arguments: kept nowhere, so that a digest in the file is not a way to guess what was typed."""
         self.observers: list[Callable[[dict[str, Any]], None]] = []
         self._handle: int | None = None
         self._written = 0

@@ -127,8 +127,8 @@ def refusal(trail: Trail, error: AnydeviceError) -> Answer:
     )
 
 
-def record(trail: Trail, given: Answer) -> dict[str, Any]:
-    """The journal's record of a call: audit, and a replay line where one is wanted."""
+def record(trail: Trail, given: Answer, key: bytes) -> dict[str, Any]:
+    """The journal's record of a call: audit, and a replay line where one is wanted. `key` is for the digest."""
     entry: dict[str, Any] = {
         "call": trail.call_id,
         "command": given.command,
@@ -136,7 +136,7 @@ def record(trail: Trail, given: Answer) -> dict[str, Any]:
         "transport": trail.caller.transport,
         "session": given.session,
         "device": given.device.key if given.device is not None else None,
-        "arguments": digest(trail.arguments),
+        "arguments": digest(trail.arguments, key),
         "outcome": "ok" if given.ok else (given.error.code if given.error is not None else "error"),
         "verified": given.verified,
         "ms": round((time.perf_counter() - trail.started) * 1000, 2),

@@ -309,6 +309,6 @@ class Router:
         """Step 9: one line, whichever way the call ended; and what it changed of its session is kept."""
         self.services.sessions.save(trail.session)
         try:
-            self.services.journal.record(reply.record(trail, answer))
+            self.services.journal.record(reply.record(trail, answer, self.services.journal.key))
         except Exception as error:  # an observer must not fail the call it observes
             log.error("journal_failed", reason=describe(error))

@@ -116,7 +116,7 @@ def run(argv: Sequence[str]) -> int:
         return exits.FAILED
     as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
     if list(argv[:1]) == ["--json"]:
-        argv = [*argv[1:2], "--json", *argv[2:]]  # before the command is as good as after it
+        argv = _json_after(list(argv[1:]))  # before the command is as good as after it
     if not argv and not os.environ.get("_ANYDEVICE_COMPLETE"):
         argv = ["--help"]
     try:
@@ -127,6 +127,15 @@ def run(argv: Sequence[str]) -> int:
         return exits.FAILED
     except KeyboardInterrupt:
         return exits.INTERRUPTED
+
+
+def _json_after(words: list[str]) -> list[str]:
+    """The words with --json where the command takes it: at the end, where it may be one of a group."""
+    name = words[0] if words else ""
+    if name in _OWN or remote.Catalogue.cached().get(name) is not None or name not in brought.names():
+        return [*words[:1], "--json", *words[1:]]
+    end = words.index("--") if "--" in words else len(words)
+    return [*words[:end], "--json", *words[end:]]
 
 
 def _run(argv: Sequence[str], as_json: bool) -> int:

@@ -69,3 +69,10 @@ def test_the_nearest_name_may_be_one_of_them(home: Home) -> None:
     home.serve()
     done = home.json("conformanse", code=2)
     assert done["error"]["details"]["nearest"][0] == "conformance"
+
+
+def test_json_in_front_reaches_the_command_of_a_group(home: Home) -> None:
+    made = home.json("token", "add", "ci")
+    assert made["data"]["token"].startswith("adt_")
+    front = home.cli("--json", "token", "list")
+    assert json.loads(front.stdout)["data"]["tokens"][0]["name"] == "ci"

@@ -315,6 +315,18 @@ async def test_switches_take_effect() -> None:
         assert len(digest.data["text"]) < len(plain.data["text"])
 
 
+async def test_the_audit_tells_calls_apart_but_nobody_can_guess_what_was_typed_from_it() -> None:
+    marks = []
+    for _ in range(2):
+        async with fake_router() as (router, _backend):
+            for text in ("1234", "1234", "4321"):
+                await router.call(call("fill", target="Name", text=text, device="fake-1"))
+            marks.append([line["arguments"] for line in router.services.journal.tail])
+    for first, again, other in marks:
+        assert first == again != other
+    assert marks[0][0] != marks[1][0]  # a key of its own: a table of guesses is of no use
+
+
 async def test_no_record_leaves_the_replay_line_out_but_not_the_audit() -> None:
     async with fake_router() as (router, _):
         await router.call(call("fill", target="Name", text="top secret", device="fake-1"))
