@@ -25,7 +25,8 @@ from .xcrun import FIRST_RUN, INSTALL, PROGRAM, Program, Xcrun
 log = structlog.get_logger("anydevice.apple")
 
 HELP_WITHIN: Final = 5.0
-"""Seconds of the question whether simctl answers at all: where Xcode waits for somebody, it never does."""
+LIST_WITHIN: Final = 15.0
+"""Seconds of the questions whether simctl answers, and lists: where Xcode waits for somebody, it never does."""
 
 
 class AppleBackend(Backend):
@@ -136,6 +137,8 @@ class AppleBackend(Backend):
         if not xcrun.found():
             return [Check("Xcode", False, "There is no xcrun: no simulators and no devices of Apple's.", INSTALL)]
         checks = [await _answers(xcrun, "simctl", "help"), await _answers(xcrun, "devicectl", "--version")]
+        if checks[0].ok:
+            checks.append(await _lists(xcrun))
         if self._wda:
             there = await anyio.Path(self._wda).is_dir()
             fix = "" if there else "Set [apple] wda to the path of WebDriverAgentRunner-Runner.app."
@@ -169,6 +172,16 @@ class AppleBackend(Backend):
         async with anyio.create_task_group() as group:
             for agent in self._agents.values():
                 group.start_soon(agent.aclose)
+
+
+async def _lists(xcrun: Program) -> Check:
+    """Whether simulators are listed: Xcode may wait for somebody though its programs answer."""
+    try:
+        found = await simctl.listing(xcrun, deadline=LIST_WITHIN)
+    except AnydeviceError as error:
+        return Check("simulators", False, error.message, f"Run {FIRST_RUN} in a terminal, then call doctor again.")
+    booted = sum(row.state == "Booted" for row in found)
+    return Check("simulators", True, f"{len(found)} listed, {booted} booted")
 
 
 async def _answers(xcrun: Program, *words: str) -> Check:

@@ -313,10 +313,14 @@ class WdaEngine:
         return Dialog(kind, str(text or ""), names, takes)
 
     async def _about(self, wda: Wda) -> tuple[bool, bool]:
-        """Whether the dialog takes text, and whether it is the system's."""
+        """Whether the dialog takes text, and whether it is the system's. While one of the system's is up, a source can
+        take half a minute, and everything else waits behind it: then none is asked for.
+        """
         try:
-            source = await self._source(wda, ALERT)
             front = await wda.get("/wda/activeAppInfo", deadline=ALERT)
+            if isinstance(front, Mapping) and front.get("bundleId") in SPRINGBOARD:
+                return False, True
+            source = await self._source(wda, ALERT)
         except (WdaError, AnydeviceError):
             return False, False
         inside: set[int] = set()
@@ -325,8 +329,7 @@ class WdaEngine:
             if element.type == "Alert" or element.parent in inside:
                 inside.add(at)
                 takes = takes or element.type in FIELDS
-        system = isinstance(front, Mapping) and front.get("bundleId") in SPRINGBOARD
-        return takes, system
+        return takes, False
 
     async def answer(self, *, yes: bool, text: str | None = None) -> None:
         """See `Engine.answer`.

@@ -92,8 +92,9 @@ class AppleSettings(Settings):
         """See `Settings.orientation`: an app that insists on its own is not turned.
 
         Raises:
-            Unsupported: `auto`: a device that is driven lies as it is told to.
+            Unsupported: `auto`: a device that is driven lies as it is told to; or it is an Apple TV.
         """
+        self._no_tv("orientation")
         if value not in ORIENTATIONS:
             raise Unsupported(
                 "The screen cannot be left to turn by itself here.",
@@ -114,8 +115,7 @@ class AppleSettings(Settings):
         Raises:
             Unsupported: It is an Apple TV.
         """
-        if self._reach.tv:
-            raise Unsupported("An Apple TV is nowhere else.", operation="settings.location", alternatives=[])
+        self._no_tv("location")
         self._undo.setdefault("location", lambda: self._locate("off"))
         return await self._locate(value)
 
@@ -170,7 +170,12 @@ class AppleSettings(Settings):
             raise typed(error) from None
 
     async def status_bar(self, value: str) -> Acted:
-        """See `Settings.status_bar`."""
+        """See `Settings.status_bar`.
+
+        Raises:
+            Unsupported: It is an Apple TV.
+        """
+        self._no_tv("status_bar")
         self._later("status_bar", (await self._status_bar()).value, self.status_bar)
         if value == "demo":
             await self._reach.sim.do("status_bar", "override", *DEMO)
@@ -229,6 +234,10 @@ class AppleSettings(Settings):
         if not isinstance(told, Mapping) or told.get("latitude") is None or told.get("longitude") is None:
             return Setting("off" if self._reach.simctl is None else None)
         return Setting(f"{float(told['latitude']):.6f},{float(told['longitude']):.6f}")
+
+    def _no_tv(self, area: str) -> None:
+        if self._reach.tv:
+            raise Unsupported("An Apple TV has no such setting.", operation=f"settings.{area}", alternatives=[])
 
     def _later(self, area: str, before: str | None, put: Callable[[str], Awaitable[Acted]]) -> None:
         if before is not None:
