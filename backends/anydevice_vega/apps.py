@@ -30,10 +30,12 @@ from .reach import Reach
 from .reading import guest
 from .reading.page import Page
 from .toolkit import FLAG
-from .tree import build, is_home
+from .tree import build, is_home, says
 
 STEADY: Final = 1.0
 """Seconds an app that was not running has to go on running, to count as open."""
+BLANK: Final = 5.0
+"""Seconds for the same of an app whose screen says nothing: such a one may be dying while it loads."""
 UNSEEN: Final = 5.0
 """Seconds an app that runs may take to show something, before it is started again with the toolkit."""
 ABSENT: Final = 5.0
@@ -182,12 +184,12 @@ class VegaApps(Apps):
             ran = ran or bool(mine)
             now = anyio.current_time()
             if page is not None and front and (front == app or (app is None and not is_home(front))):
-                if cold and app is not None and not await self._steady(app, now):
+                if cold and app is not None and not await self._steady(app, page, now, end):
                     raise _crashed(app)
                 return self._up(app or front, rows, again=again, alreadyRunning=not cold and app is not None)
             if app is not None and not mine and (ran or now - began > ABSENT):
                 raise _crashed(app)
-            if mine and page is None and now - began > UNSEEN:
+            if mine and page is None and now - began > (UNSEEN if cold else STEADY):
                 if again:  # it does not speak to the toolkit; that it runs in front is all that can be seen
                     return self._up(app or front, rows, toolkit="off")
                 again = True
@@ -203,13 +205,20 @@ class VegaApps(Apps):
                 raise CallTimeout("The app did not come up in time.", after=request.deadline)
             await anyio.sleep(STEP)
 
-    async def _steady(self, app: str, since: float) -> bool:
-        """Whether an app that has just come up goes on running."""
-        while anyio.current_time() - since < STEADY:
+    async def _steady(self, app: str, page: Page | None, since: float, end: float) -> bool:
+        """Whether an app that has just come up goes on running: longer, as long as it shows nothing that is told."""
+        while True:
             await anyio.sleep(STEP)
             if not guest.of_app(app, await self._packages.running()):
                 return False
-        return True
+            past = anyio.current_time() - since
+            if (
+                past >= BLANK
+                or anyio.current_time() >= end
+                or (past >= STEADY and page is not None and says(page, app))
+            ):
+                return True
+            page = await self._page()
 
     def _up(self, app: str, rows: Sequence[guest.Running], **more: Any) -> Acted:
         mine = guest.of_app(app, rows)

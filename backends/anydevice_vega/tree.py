@@ -97,6 +97,14 @@ def at_home(page: Page) -> bool:
     return app is not None and is_home(app.name)
 
 
+def says(page: Page, name: str) -> bool:
+    """Whether an app shows anything that has words."""
+    app = page.app(name)
+    return app is not None and any(
+        element.text or element.attributes.get("description") for window in app.windows for element in window.elements
+    )
+
+
 def cursor_of(app: PageApp) -> Element | None:
     """The element with the cursor, in the topmost window that has one."""
     for window in reversed(ordered(app)):

@@ -68,6 +68,17 @@ async def test_a_launch_that_crashes_is_no_success(lab: Lab, router: Rig, stick:
     await router.open(stick)
 
 
+async def test_an_app_that_crashes_while_it_loads_is_no_success(lab: Lab, router: Rig, stick: str) -> None:
+    """Reported: the crash comes with the app's code, seconds after its empty window."""
+    await closed(router, stick)
+    await lab.fault(stick, "blank_launch", match=PRACTICE, seconds=30.0, times=1)
+    await lab.fault(stick, "crash_launch", match=PRACTICE, seconds=2.5, times=1)
+    await router.do("open", device=stick, app=PRACTICE, expect="app_crashed")
+    await lab.fault(stick, "blank_launch", match=PRACTICE, seconds=1.5, times=1)
+    await router.do("open", device=stick, app=PRACTICE)
+    assert "Increment" in (await router.do("snapshot", device=stick)).data["text"]
+
+
 async def test_a_crash_that_comes_later_is_told_with_the_next_look(lab: Lab, router: Rig, stick: str) -> None:
     await closed(router, stick)
     await lab.fault(stick, "crash_launch", match=PRACTICE, seconds=3.0, times=1)

@@ -33,6 +33,7 @@ class VegaApp(App):
         web: Whether what it shows is a page in a web view.
         version: Of the package.
         dies_at: When it crashes on its own (as `time.monotonic`); 0 = it does not.
+        blank_until: Until when its window is empty, because it loads (as `time.monotonic`).
     """
 
     part: str = MAIN
@@ -42,6 +43,7 @@ class VegaApp(App):
     web: bool = False
     version: str = "1.0.0"
     dies_at: float = 0.0
+    blank_until: float = 0.0
     arguments: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -12,6 +12,7 @@ KNOWN = {
     "no_service": "inputd-cli finds no running service, as without developer mode",
     "text_lost": "text that is sent or set is lost",
     "crash_launch": "a component that matches dies `seconds` after it was launched",
+    "blank_launch": "a component that matches shows an empty window for `seconds` after it was launched",
     "install": "an install (`match`: package id) fails in its second phase, or prints `text`; leaves with `code`",
     "settings_ignored": "vdcm set changes nothing",
     "toolkit_hang": "a toolkit method that matches never answers",

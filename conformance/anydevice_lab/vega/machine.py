@@ -161,6 +161,8 @@ class VegaMachine(Handset[VegaApp]):
             fault = self.device.faults.active("crash_launch", app.component)
             if fault is not None:
                 app.dies_at = time.monotonic() + fault.seconds
+            blank = self.device.faults.active("blank_launch", app.component)
+            app.blank_until = time.monotonic() + blank.seconds if blank is not None else 0.0
         app.arguments = {name: str(value) for name, value in (parameters or {}).items()}
         if isinstance(app.screen, HandsetPractice) and (parameters or url or not app.screen.running):
             if app.screen.deliver(url, dict(parameters or {})):

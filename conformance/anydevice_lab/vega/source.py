@@ -6,6 +6,7 @@ hold others. A label sits in a child of what it labels, and much is told twice: 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -161,7 +162,7 @@ def _window(app: VegaApp, screen: FakeScreen, box: Box, z: int, by_selected: boo
         inner = Item("window", _id(app, first + 4), box, {"zOrder": "0", "test_id": "1"}, traits=_traits(), app=app)
         page.children.append(inner)
     made: dict[FakeElement, Item] = {}
-    for element in screen.elements:
+    for element in screen.elements if app.blank_until <= time.monotonic() else ():
         item = _element(app, screen, element, box, by_selected)
         if item is None:
             continue
