@@ -20,7 +20,7 @@ from .reading.bundles import NAME, Bundle, listed, parse_bundle
 SUFFIXES: Final = (".hap", ".app", ".hsp")
 LARGEST: Final = 4 << 20
 """Bytes of a package's own description that are read."""
-NO_PACKAGE: Final = frozenset({"9568266", "9568267", "9568269", "9568270", "9568344", "9568347"})
+NO_PACKAGE: Final = frozenset({"9568262", "9568266", "9568267", "9568269", "9568270", "9568344", "9568347"})
 """Codes of what is no package: wrong name, path, size, or a description that cannot be read."""
 WHY: Final = {
     "9568320": "The package is not signed. Sign it, or build it with a debug profile.",
@@ -30,11 +30,12 @@ WHY: Final = {
     "9568329": "Its signature cannot be read. Sign it anew.",
     "9568332": "An app of this name with another signature is there. uninstall deletes it and its data.",
     "9568286": "The app that is there has another type of provision. uninstall it first; that deletes its data.",
-    "9568278": "A newer version is there. uninstall it first; that deletes its data.",
+    "9568263": "A newer version is there. uninstall it first; that deletes its data.",
+    "9568278": "Its modules are of several versions. Build them together.",
     "9568288": "Make room on the device.",
     "9568305": "A package it depends on is not installed.",
-    "9568344": "Its profile cannot be read. Build it anew.",
-    "9568279": "A newer version is there. uninstall it first; that deletes its data.",
+    "9568380": "It is the system's own, and stays.",
+    "9568279": "Its modules are of several versions. Build them together.",
     "9568289": "It asks for permissions that its signature does not allow.",
     "9568401": "It was built for another kind of device.",
 }

@@ -203,3 +203,20 @@ async def test_an_input_that_is_swallowed_is_not_called_seen(lab: Lab, router: R
     answer = await router.do("press", device=phone, target="Wi-Fi")
     assert not answer.verified
     await router.do("fill", device=phone, target="Name", text="x", expect="action_unverified")
+
+
+# --- a remote control ---
+
+
+async def test_several_presses_go_in_one_call_and_are_as_many(lab: Lab, router: Rig) -> None:
+    (tv,) = await lab.start("tv")
+    await router.open(tv, "list")
+    await lab.heard(clear=True)
+    await lab.journal(tv, clear=True)
+    await router.do("tv-remote", device=tv, button="down", count=5)
+    pressed = [entry["code"] for entry in await lab.journal(tv, "key")]
+    assert pressed == [2013] * 5
+    assert len(await asked(lab, tv, "uinput -K")) == 1
+    await router.do("tv-remote", device=tv, button="select", durationMs=700)
+    assert any("-i 700" in call for call in await asked(lab, tv, "uinput -K"))
+    await lab.stop(tv)
