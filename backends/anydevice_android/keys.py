@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import anyio
 
 from anydevice.driver import Acted, Keys
-from anydevice_adb import quote
+from anydevice_adb import line, quote
 from anydevice_schemas import Node
 from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
@@ -193,11 +193,11 @@ class AndroidKeys(Keys):
 
     async def _input_text(self, text: str) -> None:
         word = text.replace(" ", "%s")
-        done = await self._reach.adb.shell(f"input text {quote(word)}", deadline=DEADLINE)
+        done = await self._reach.act(f"input text {quote(word)}", deadline=DEADLINE)
         refuse_denied(done.both.replace(word, "…").replace(text, "…"), done.status)  # it may be a secret
 
     async def _input(self, *words: str | int) -> None:
-        done = await self._reach.run("input", *words, deadline=DEADLINE)
+        done = await self._reach.act(line("input", *words), deadline=DEADLINE)
         refuse_denied(done.both, done.status)
 
 

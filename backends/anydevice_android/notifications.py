@@ -30,6 +30,7 @@ class AndroidNotifications(Notifications):
 
         Raises:
             AppNotFound: The app is not installed.
+            OutcomeUnknown: Android did not answer.
             UpstreamUnavailable: Android did not take it.
         """
         if not await self._packages.installed(app):
@@ -42,7 +43,7 @@ class AndroidNotifications(Notifications):
         for name, value in extras.items() if isinstance(extras, Mapping) else ():
             words += ["--es", str(name), str(value)]
         words += ["--es", "payload", json.dumps(payload, ensure_ascii=False, separators=(",", ":"))]
-        done = await self._reach.adb.shell(line(*words))
+        done = await self._reach.act(line(*words))
         if "Broadcast completed" not in done.both:
             raise UpstreamUnavailable(
                 "Android did not take it.", upstream="am broadcast", enable_hint="See details.", said=done.both[-1000:]

@@ -8,7 +8,7 @@ import anyio
 
 from anydevice_adb import AdbDevice, ShellDone, line
 from anydevice_schemas import Point
-from anydevice_schemas.errors import DeviceOffline, UpstreamUnavailable
+from anydevice_schemas.errors import CallTimeout, ConnectionLost, DeviceOffline, OutcomeUnknown, UpstreamUnavailable
 
 from .reading import focus as focusing
 from .reading import screens
@@ -43,6 +43,23 @@ class Reach:
             AnydeviceError: As `AdbDevice.shell`.
         """
         return await self.adb.shell(line(*words), deadline=deadline)
+
+    async def act(self, command: str, *, deadline: float = 10.0) -> ShellDone:
+        """Runs a command line that must not be repeated where it is not known whether it was carried out.
+
+        Raises:
+            OutcomeUnknown: It was sent, and no answer came.
+            AnydeviceError: As `AdbDevice.shell`, of what was not sent.
+        """
+        try:
+            return await self.adb.shell(command, deadline=deadline)
+        except (CallTimeout, ConnectionLost) as error:
+            raise OutcomeUnknown(
+                "The device did not answer: it may or may not have done that.",
+                hint="Look before doing it again (snapshot, or screenshot).",
+                sent=command.partition(" ")[0],
+                reason=error.code,
+            ) from error
 
     async def several(self, *commands: Sequence[str | int], deadline: float = 10.0) -> list[str]:
         """Runs programs one after the other in one round trip; returns what each printed, on both outputs.

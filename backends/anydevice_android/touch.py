@@ -71,7 +71,7 @@ class AndroidTouch(Touch):
         return Acted("touch")
 
     async def _do(self, command: str, seconds: float) -> None:
-        done = await self._reach.adb.shell(command, deadline=START + seconds)
+        done = await self._reach.act(command, deadline=START + seconds)
         refuse_denied(done.both, done.status)
 
 

@@ -6,6 +6,7 @@ import anyio
 import structlog
 
 from anydevice.driver import Acted, AppEvent, Links, Navigation, OpenRequest, Remote
+from anydevice_adb import line
 from anydevice_schemas import Tree
 from anydevice_schemas.errors import DeviceNotReady, UpstreamUnavailable
 
@@ -156,9 +157,10 @@ async def press(reach: Reach, code: int, *, longer: bool = False, count: int = 1
     """Presses one key by its code, once or several times.
 
     Raises:
-        AnydeviceError: As `AdbDevice.shell` and `refuse_denied`.
+        AnydeviceError: As `Reach.act` and `refuse_denied`.
     """
     reach.acted()
     words = ["--longpress"] if longer else []
-    done = await reach.run("input", "keyevent", *words, *[code] * count, deadline=KEY_DEADLINE + EACH * count)
+    pressed = line("input", "keyevent", *words, *[code] * count)
+    done = await reach.act(pressed, deadline=KEY_DEADLINE + EACH * count)
     refuse_denied(done.both, done.status)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -167,6 +168,24 @@ async def test_an_adb_server_that_is_ended_and_started_again_is_used_again(
                 await anyio.run_process(
                     [own.adb, "-P", str(own.port), "kill-server"], env={**os.environ, **own.environment}, check=False
                 )
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("press", {"x": 50, "y": 300}), ("type", {"text": "abc"}), ("key", {"chord": "enter"}), ("back", {}),
+        ("push", {"app": PRACTICE, "payload": {}}),
+    ],
+)  # fmt: skip
+async def test_input_that_was_sent_and_not_answered_is_neither_done_nor_to_be_repeated(
+    lab: Lab, router: Rig, phone: str, command: str, arguments: dict[str, Any]
+) -> None:
+    await router.open(phone, "form")
+    await lab.fault(phone, "cut", match="^(input|am broadcast) ")
+    answer = await router.do(command, device=phone, **arguments, expect="outcome_unknown")
+    assert answer.error is not None and answer.error.retryable is False
+    assert answer.error.details["reason"] == "connection_lost"
+    assert "abc" not in str(answer.error)
 
 
 async def test_two_devices_of_one_name_are_never_taken_for_each_other(lab: Lab, router: Rig) -> None:
