@@ -22,6 +22,7 @@ PLAY = 0.6
     command="longpress",
     sample={"target": "Hold me", "durationMs": 1200},
     bundle="longpress",
+    optional=True,  # a remote control may know one length of a long press
     screen="gestures",
     mutates=True,
 )
