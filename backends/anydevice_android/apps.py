@@ -95,6 +95,7 @@ class AndroidApps(Apps):
             ActionUnverified: Something else is in front.
             PermissionMissing: The activity is not for others.
             CallTimeout: It did not come up in time.
+            OutcomeUnknown: Nor is it known whether the URL was delivered.
             DeviceNotReady: It is behind the lock screen, or the screen is off.
         """
         component, app = "", request.app
@@ -114,7 +115,9 @@ class AndroidApps(Apps):
         words += _extras(request.arguments)
         self._reach.acted()
         end = anyio.current_time() + request.deadline
-        done = await self._reach.adb.shell(line(*words), deadline=request.deadline)
+        # An app that is opened twice is open; an address that is delivered twice may order twice.
+        send = self._reach.adb.shell if request.url is None else self._reach.act
+        done = await send(line(*words), deadline=request.deadline)
         verdict = started(done.both)
         if not verdict.ok:
             raise await self._refused(verdict, request)

@@ -174,14 +174,14 @@ async def test_an_adb_server_that_is_ended_and_started_again_is_used_again(
     ("command", "arguments"),
     [
         ("press", {"x": 50, "y": 300}), ("type", {"text": "abc"}), ("key", {"chord": "enter"}), ("back", {}),
-        ("push", {"app": PRACTICE, "payload": {}}),
+        ("push", {"app": PRACTICE, "payload": {}}), ("open", {"url": "practice:///?screen=form"}),
     ],
 )  # fmt: skip
 async def test_input_that_was_sent_and_not_answered_is_neither_done_nor_to_be_repeated(
     lab: Lab, router: Rig, phone: str, command: str, arguments: dict[str, Any]
 ) -> None:
     await router.open(phone, "form")
-    await lab.fault(phone, "cut", match="^(input|am broadcast) ")
+    await lab.fault(phone, "cut", match="^(input|am broadcast|am start -W -a) ")
     answer = await router.do(command, device=phone, **arguments, expect="outcome_unknown")
     assert answer.error is not None and answer.error.retryable is False
     assert answer.error.details["reason"] == "connection_lost"
