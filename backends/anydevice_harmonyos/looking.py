@@ -1,4 +1,4 @@
-"""Getting a layout of the screen, with the app in front, in one round trip."""
+"""Getting a layout of the screen, with the app in front, mostly in one round trip."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, ToolMissing, UpstreamUnavailable
 
 from .hdc.device import quote
-from .reach import MISSIONS, Reach, View
+from .reach import Reach, View
 from .reading import missions
 from .reading.layout import LAUNCHER, Layout, LayoutWindow, NoLayout, parse_layout
 
@@ -51,14 +51,24 @@ class Looking:
     async def _once(self) -> tuple[Layout, missions.Mission | None]:
         file = quote(self._reach.temporary(".json"))
         mark = "__anydevice_part"
-        line = f"uitest dumpLayout -p {file}; echo; echo {mark}; cat {file}; rm -f {file}; echo {mark}; {MISSIONS}"
+        line = f"uitest dumpLayout -p {file}; echo; echo {mark}; cat {file}; rm -f {file}"
         done = await self._reach.uitest(line, deadline=DEADLINE)
-        parts = done.text.split(mark + "\n")
-        said = parts[0]
+        said, _, text = done.text.partition(mark + "\n")
         if SAVED not in said:
             raise NoLayout("missing" if "not found" in said else "failed", said)
-        layout = parse_layout(parts[1] if len(parts) > 1 else "")
-        return layout, missions.front(parts[2] if len(parts) > 2 else "")
+        layout = parse_layout(text)
+        return layout, _holder(layout) or await self._reach.front()
+
+
+def _holder(layout: Layout) -> missions.Mission | None:
+    """The app whose own window has the focus, which is the one in front; None where that is another kind of window."""
+    window = layout.windows[0] if layout.windows else None
+    if window is None or window.keyboard or window.bundle in ("", LAUNCHER) or not window.ability:
+        return None
+    told = window.attributes_of_window
+    if told.get("type") != "root" or told.get("focused") != "true":
+        return None
+    return missions.Mission(window.bundle, window.ability, front=True)
 
 
 def _scene(layout: Layout) -> tuple[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from anydevice.driver import CAPABILITIES, Acted, Driver, Power
+from anydevice.driver import CAPABILITIES, Acted, Apps, Driver, OpenRequest, Power
 from anydevice_schemas import Device, DeviceRef
-from anydevice_schemas.errors import ActionUnverified, Unsupported
+from anydevice_schemas.errors import ActionUnverified, DeviceNotReady, Unsupported
 
 from .emulating import Emulators
 from .instance import Instance, vanished
@@ -79,13 +79,34 @@ class InstancePower(Power):
         return Acted("emulator", verified=True, data={} if stopped else {"already_down": True})
 
 
+class LaterApps(Apps):
+    """Apps of a virtual device that does not run: what is asked to boot it and open an app comes back here."""
+
+    def __init__(self, driver: InstanceDriver) -> None:
+        self._driver = driver
+
+    async def open(self, request: OpenRequest) -> Acted:
+        """See `Apps.open`.
+
+        Raises:
+            DeviceNotReady: It still does not run.
+        """
+        apps = self._driver.apps
+        if isinstance(apps, LaterApps):
+            raise DeviceNotReady(
+                "The emulator does not run.", hint="Call boot first.", state="shutdown", fix="Boot it first."
+            )
+        return await apps.open(request)
+
+
 class InstanceDriver(Driver):
-    """The driver of a virtual device: only `power` while it does not run, and then everything a device has."""
+    """The driver of a virtual device: what starts it while it does not run, and then everything a device has."""
 
     def __init__(self, device: Device, instance: Instance, inner: Inner) -> None:
         self.device, self.instance, self._make = device, instance, inner
         self.power = InstancePower(self)
         self._inner: Driver | None = None
+        self.apps: Apps = LaterApps(self)
         self.fit()
 
     def fit(self) -> None:
@@ -105,6 +126,7 @@ class InstanceDriver(Driver):
         for kind in CAPABILITIES:
             if kind.name != "power":
                 vars(self).pop(kind.name, None)
+        self.apps = LaterApps(self)
         if inner is not None:
             await inner.aclose()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from anydevice_harmonyos.hdc import HdcDevice, HdcServer, program
 from anydevice_lab.harmonyos import Lab
@@ -30,6 +32,7 @@ from anydevice_schemas.errors import (
 from .rig import eventually, hdc, lines
 
 pytestmark = pytest.mark.anyio
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "harmonyos"
 REFUSALS = [
     ("establishing", DeviceNotReady),
     ("session_dead", DeviceOffline),
@@ -175,6 +178,39 @@ async def test_a_server_that_accepts_and_says_nothing_does_not_hold_a_caller(lab
     finally:
         await lab.server_fault("none")
     assert await HdcServer("127.0.0.1", lab.port).rows()
+
+
+async def test_what_the_client_sends_is_what_the_captured_one_sent() -> None:
+    golden = json.loads((FIXTURES / "hdc_channel_frames.json").read_text())
+    hello = bytes.fromhex(golden["server_hello_hex"])
+    heard: list[bytes] = []
+
+    async def serve(stream: SocketStream) -> None:
+        async with stream:
+            await stream.send(len(hello).to_bytes(4, "big") + hello)
+            reader = BufferedByteReceiveStream(stream)
+            for _ in range(2):
+                size = int.from_bytes(await reader.receive_exactly(4), "big")
+                heard.append(await reader.receive_exactly(size))
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, serve)
+        server = HdcServer("127.0.0.1", int(listener.extra(anyio.abc.SocketAttribute.local_port)))
+        assert await server.ask("list targets -v", key="127.0.0.1:5555") == ""
+        group.cancel_scope.cancel()
+    assert heard[0].hex() == golden["client_reply_hex_key_127.0.0.1:5555"]
+    assert heard[1].decode() in golden["commands_seen"]
+
+
+async def test_a_program_that_prints_nothing_but_on_stderr_has_reached_no_server(tmp_path: Path) -> None:
+    """As the real one does: its help, and `Connect server failed`, both with status 0."""
+    path = tmp_path / "hdc"
+    for said in ((FIXTURES / "hdc_help_3.2.0f.txt").read_text(), "Connect server failed\n"):
+        (tmp_path / "said").write_text(said)
+        path.write_text(f"#!/bin/sh\ncat {tmp_path}/said >&2\n")
+        path.chmod(0o755)
+        with pytest.raises(UpstreamUnavailable):
+            await program.run(str(path), ["list", "targets"], port=_unused(), deadline=20.0)
 
 
 # --- files ---

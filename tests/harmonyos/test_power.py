@@ -41,6 +41,14 @@ async def test_one_that_does_not_run_is_listed_by_name_boots_turns_and_shuts_dow
     assert (await host.device(DEVICE))["state"] == "shutdown"
 
 
+async def test_opening_an_app_boots_it_when_asked(host: Rig) -> None:
+    await host.lab.emulators({"name": NAME})
+    for _ in range(2):
+        answer = await host.do("open", device=DEVICE, app="com.huawei.hmos.settings", boot=True)
+        assert answer.data["booted"] and answer.data["location"].startswith("com.huawei.hmos.settings/")
+        await host.do("shutdown", device=DEVICE)
+
+
 async def test_one_that_never_comes_up_is_told_though_the_program_ended_well(
     host: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

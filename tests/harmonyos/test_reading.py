@@ -17,6 +17,7 @@ from anydevice_harmonyos.reading import bundles, display, emulators, hilog, inpu
 from anydevice_harmonyos.reading.params import identity, parse_params
 from anydevice_harmonyos.tree import build
 from anydevice_schemas import ROLES, Node, Tree, tree_faults
+from anydevice_schemas.errors import StaleRef
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "harmonyos"
 PHONE = View(1260, 2720, 3.25, app="com.samples.test.uitest", ability="EntryAbility")
@@ -436,3 +437,38 @@ def test_memory_and_processor_time() -> None:
     stat = "cpu  10 0 10 80 0 0 0 0 0 0\ncpu0 5 0 5 40 0 0\ncpu1 5 0 5 40 0 0\n"
     mine = "42 (a) b) S 1 1 1 0 -1 0 0 0 0 0 7 3 0 0 20 0\n"
     assert measures.ticks(stat + mine) == {42: 10}
+
+
+def test_processor_time_as_the_devices_own_program_tells_it() -> None:
+    told = (
+        "-------------------------------[cpuusage]-------------------------------\n\n"
+        "Load average: 12.1 / 12.2 / 12.1; the cpu load average in 1 min, 5 min and 15 min\n"
+        "CPU usage from 2024-11-06 11:59:33 to 2024-11-06 11:59:38\n"
+        "Total: 6.38%; User Space: 2.57%; Kernel Space: 3.81%; iowait: 0.02%; irq: 0.14%; idle: 93.46%\n"
+        "Details of Processes:\n"
+        "    PID   Total Usage      User Space    Kernel Space    Page Fault Minor    Page Fault Major    Name\n"
+        "    105      109.01%           0.00%        109.01%             1                   0    com.example\n"
+    )
+    assert measures.usage(told, 105) == (109.01, 5.0)
+    assert measures.usage(told, 106) is None
+    assert measures.usage("", 105) is None
+
+
+def test_the_part_inside_an_element_and_nothing_else() -> None:
+    row = node("ListItem", "[0,0][100,50]", node("Text", text="Inner", accessibilityId="3"), accessibilityId="2")
+    read = layout.parse_layout(
+        json.dumps(node("", "[0,0][1260,2720]", app(row, node("Text", text="Beside", accessibilityId="4"))))
+    )
+    tree = build(read, PHONE, TreeScope(root="9:2"))
+    assert tree_faults(tree.nodes) == []
+    assert [one.role for one in tree.nodes] == ["application", "listitem", "text"]
+    assert build(read, PHONE, TreeScope(root="9:2", max_nodes=2)).omitted == {"nodes": 1}
+    assert build(read, PHONE, TreeScope(root="9:2", max_depth=2)).omitted == {"depth": 1}
+    with pytest.raises(StaleRef):
+        build(read, PHONE, TreeScope(root="9:77"))
+
+
+def test_the_window_that_has_the_focus_comes_first_in_a_layout_and_last_in_a_tree() -> None:
+    bar = node("WindowScene", "[0,0][1260,123]", node("Text", text="6:14"), bundleName="com.ohos.sceneboard")
+    tree = tree_of(app(node("Text", text="page")), bar)
+    assert [one.name for one in tree.nodes if one.role == "text"] == ["6:14", "page"]
