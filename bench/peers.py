@@ -21,6 +21,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import tokens
 
 from anydevice_lab.android import Lab
 from anydevice_schemas.practice import APP_ID
@@ -126,7 +127,8 @@ def compare(lab: Lab, serial: str) -> list[dict[str, object]]:
 
 
 async def main() -> None:
-    """Starts a lab phone and compares on it; writes `out/peers/peers.json`."""
+    """Compares lists of tools, then starts a lab phone and compares on it; writes `out/peers/peers.json`."""
+    await anyio.to_thread.run_sync(tokens.main)
     async with Lab() as lab:
         (serial,) = await lab.start("phone")
         rows = await anyio.to_thread.run_sync(compare, lab, serial)

@@ -25,6 +25,7 @@ from typing import Any
 import android
 import desktop
 import harmonyos
+import many
 import ownership
 
 from anydevice.driver import Environment
@@ -35,6 +36,8 @@ from anydevice_schemas.errors import AnydeviceError
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = str(Path(sys.executable).parent / "anydevice")
+PARTS = ("router", "ownership", "resolution", "processes", "mcp", "many",
+         "browser", "desktop", "android", "harmonyos")  # fmt: skip
 rows: list[tuple[str, float, float, str]] = []
 
 
@@ -152,28 +155,34 @@ def whole_process(argv: list[str], env: dict[str, str]) -> float:
     return time.perf_counter() - started
 
 
-async def tool_calls(argv: list[str], env: dict[str, str], tool: str, arguments: dict[str, Any]) -> list[float]:
-    """Seconds a tool call takes over MCP stdio."""
+async def interleaved(env: dict[str, str]) -> None:
+    """The same kind of call on our door and on a bare SDK server, one by one in turn, so that both meet the same machine.
+
+    The tool is one that is listed: the SDK's client asks for the whole list again at every call of one that is not.
+    """
     from mcp import Client, StdioServerParameters
 
-    async with Client(StdioServerParameters(command=argv[0], args=argv[1:], env=env), mode="legacy") as client:
+    def server(*argv: str) -> StdioServerParameters:
+        return StdioServerParameters(command=argv[0], args=list(argv[1:]), env=env)
 
-        async def once() -> None:
-            result = await client.call_tool(tool, arguments)
-            assert not result.is_error, result
-
-        return await timed(200, once)
-
-
-async def interleaved(env: dict[str, str]) -> None:
-    """The same kind of call on our door and on a bare SDK server, in turn."""
-    ours, bare = [], []
-    for _ in range(3):
-        bare += await tool_calls([sys.executable, "-c", ECHO], env, "echo", {})
-        ours += await tool_calls([PROGRAM, "mcp"], env, "session", {})
-    one = report("MCP stdio: bare SDK echo tool", bare)
-    two = report("MCP stdio: anydevice session (list)", ours)
-    print(f"  ratio to the bare SDK server: {two / one:.2f}")
+    for era in ("legacy", "2026-07-28"):
+        async with (
+            Client(server(sys.executable, "-c", ECHO), mode=era) as bare,
+            Client(server(PROGRAM, "mcp", "--tools", "ownership"), mode=era) as ours,
+        ):
+            await bare.list_tools()
+            await ours.list_tools()
+            took: dict[str, list[float]] = {"echo": [], "session": []}
+            for number in range(600):
+                for client, tool in ((bare, "echo"), (ours, "session")):
+                    started = time.perf_counter()
+                    result = await client.call_tool(tool, {})
+                    if number >= 20:
+                        took[tool].append(time.perf_counter() - started)
+                    assert not result.is_error, result
+        one = report(f"MCP stdio, {era}: bare SDK echo tool", took["echo"])
+        two = report(f"MCP stdio, {era}: anydevice session (list)", took["session"])
+        print(f"  ratio to the bare SDK server: {two / one:.2f} of medians")
 
 
 def processes(env: dict[str, str]) -> None:
@@ -245,7 +254,7 @@ async def browser(env: dict[str, str]) -> None:
 
 def main() -> int:
     """Runs all of it; names on the command line choose parts."""
-    every = {"router", "ownership", "resolution", "processes", "mcp", "browser", "desktop", "android", "harmonyos"}
+    every = set(PARTS)
     parts = set(sys.argv[1:]) or every
     if "router" in parts:
         asyncio.run(router_overhead())
@@ -268,6 +277,8 @@ def main() -> int:
                 asyncio.run(interleaved(env))
         finally:
             subprocess.run([PROGRAM, "stop"], env=env, capture_output=True, check=False)
+    if "many" in parts:
+        asyncio.run(many.many(report))
     if "browser" in parts:
         asyncio.run(browser(dict(os.environ)))
     if "desktop" in parts:

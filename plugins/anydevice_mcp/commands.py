@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from anydevice_schemas.errors import AnydeviceError, UnknownCommand
 from . import approving
 from .features import Feature
 from .progress import Relay
-from .published import PICTURES, definitions
+from .published import PICTURES, Shown, definitions
 from .resources import Resources
 from .results import Picture, Result, Style, render
 from .seats import seat_of
@@ -32,6 +32,9 @@ Request = ServerRequestContext[Any, Any]
 
 PICTURE_MOST = 3_700_000
 """Bytes of a picture that is shown; as base64 it stays below what models accept (5 MB)."""
+
+LISTS_KEPT = 64
+"""Lists that are kept made: one for each way in which tools are shown."""
 
 RUNNERS = ("command-run", "command-read")
 SWITCH_NAMES = frozenset(field.alias or name for name, field in Switches.model_fields.items())
@@ -45,19 +48,26 @@ class Commands(Feature):
     def __init__(self, resources: Resources, toolsets: Toolsets) -> None:
         self._resources = resources
         self._toolsets = toolsets
+        self._listed: dict[tuple[Shown, tuple[str, ...]], list[types.Tool]] = {}
 
     @property
     def _router(self) -> Router:
         return self.host.router
 
     async def tools(self, ctx: Request) -> Sequence[types.Tool]:
-        """The commands the seat is shown."""
-        services = self._router.services
-        words = [word.name for word in services.backends.platforms]
-        return [
-            types.Tool.model_validate(tool)
-            for tool in definitions(services.catalogue, self._toolsets.shown(ctx), words)
-        ]
+        """The commands the seat is shown. Made once: over HTTP the SDK asks at every call, to check headers by."""
+        services, shown = self._router.services, self._toolsets.shown(ctx)
+        words = tuple(word.name for word in services.backends.platforms)
+        if (shown, words) not in self._listed:
+            while len(self._listed) >= LISTS_KEPT:
+                del self._listed[next(iter(self._listed))]
+            made = definitions(services.catalogue, shown, words)
+            self._listed[shown, words] = [types.Tool.model_validate(tool) for tool in made]
+        return self._listed[shown, words]
+
+    def changed(self) -> None:
+        """The catalogue is another: lists are made anew."""
+        self._listed.clear()
 
     async def call_tool(
         self, ctx: Request, params: types.CallToolRequestParams
@@ -155,10 +165,13 @@ class Commands(Feature):
         return answer, shown
 
     def _scrub(self, caller: Caller) -> Callable[[str], str]:
-        places = [(str(self._router.services.settings.home), "<anydevice>"), (str(Path.home()), "~")]
-        if caller.cwd is not None:
-            places.append((caller.cwd, "."))
-        return scrubber(places)
+        return _scrub_of(str(self._router.services.settings.home), caller.cwd)
+
+
+@lru_cache(maxsize=256)
+def _scrub_of(home: str, cwd: str | None) -> Callable[[str], str]:
+    places = [(home, "<anydevice>"), (str(Path.home()), "~"), *([(cwd, ".")] if cwd is not None else [])]
+    return scrubber(places)
 
 
 def _confirmed(call: Call, token: str | None) -> Call:

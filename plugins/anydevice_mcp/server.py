@@ -76,7 +76,11 @@ class Household:
         host = Host(router, lambda ctx: seat_of(ctx).caller, self.changes.changed, self.changes.updated)
         for feature in self.features:
             feature.host = host
-        router.services.catalogue.listeners.append(lambda: self.changes.changed("tools"))
+        router.services.catalogue.listeners.append(self._catalogue_changed)
+
+    def _catalogue_changed(self) -> None:
+        self.commands.changed()
+        self.changes.changed("tools")
 
     def forget(self, client: object) -> None:
         """A client is gone: its seat, or its session over HTTP."""

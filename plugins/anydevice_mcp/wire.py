@@ -33,9 +33,6 @@ DRAIN_SECONDS = 60.0
 LASTING = frozenset({"subscriptions/listen"})
 """Requests that are not waited for then: they last as long as their connection."""
 
-FLUSH_SECONDS = 2.0
-"""How long the last answers may take to leave once the connection ends."""
-
 CHUNK = 65_536
 
 Inbound = ObjectReceiveStream[SessionMessage | Exception]
@@ -60,6 +57,30 @@ class _Request:
     batch: _Batch | None
 
 
+class _Outwards(ObjectSendStream[SessionMessage]):
+    """What the server sends, written where it is sent: a task in between would cost every answer two turns of the loop.
+
+    Args:
+        write: Writes one message, whole.
+        lost: Called when the client is gone.
+    """
+
+    def __init__(self, write: Callable[[Message], Awaitable[None]], lost: Callable[[], None]) -> None:
+        self._write = write
+        self._lost = lost
+
+    async def send(self, item: SessionMessage) -> None:
+        """Writes it. Not even a cancelled sender leaves an answer unsent that is booked as given."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._write(item.message)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._lost()
+
+    async def aclose(self) -> None:
+        """Nothing is kept back, so there is nothing to do."""
+
+
 class Wire:
     """One connection's messages.
 
@@ -77,36 +98,21 @@ class Wire:
         self._keys: dict[tuple[bool, Id], int | str] = {}
         self._minted = 0
         self._revision: str | None = None
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._idle = anyio.Event()
 
     async def run(self, serve: Callable[[Inbound, Outbound], Awaitable[None]]) -> None:
         """Runs `serve` on this connection's messages until the client ends it, or `serve` returns."""
         to_server, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        outbound, from_server = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as group:
-            written = anyio.Event()
 
             async def read() -> None:
                 async with to_server:
                     await self._read(to_server)
 
-            async def write() -> None:
-                try:
-                    async with from_server:
-                        async for message in from_server:
-                            await self._answer(message.message)
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    # The client is gone without a word: what it asked for is not carried on.
-                    group.cancel_scope.cancel()
-                finally:
-                    written.set()
-
             group.start_soon(read)
-            group.start_soon(write)
-            await serve(inbound, outbound)
-            with anyio.move_on_after(FLUSH_SECONDS):
-                await written.wait()
+            # The client gone without a word: what it asked for is not carried on.
+            await serve(inbound, _Outwards(self._answer, group.cancel_scope.cancel))
             group.cancel_scope.cancel()
 
     # --- from the client ---

@@ -44,7 +44,7 @@ class HostStream(ByteStream):
         self._whole = True
         self._receiving: anyio.CancelScope | None = None
         self._ended = anyio.Event()
-        self._sending = anyio.Lock()
+        self._sending = anyio.Lock(fast_acquire=True)
         self._patience = SEND_DEADLINE
         self._send_scope: anyio.CancelScope | None = None
 
