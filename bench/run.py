@@ -156,7 +156,7 @@ def whole_process(argv: list[str], env: dict[str, str]) -> float:
 
 
 async def interleaved(env: dict[str, str]) -> None:
-    """The same kind of call on our door and on a bare SDK server, one by one in turn, so that both meet the same machine.
+    """The same kind of call on our door and on a bare SDK server, one by one in turn: both meet the same machine.
 
     The tool is one that is listed: the SDK's client asks for the whole list again at every call of one that is not.
     """
