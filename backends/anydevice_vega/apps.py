@@ -161,10 +161,14 @@ class VegaApps(Apps):
             return
         if guest.of_app(app, await self._packages.running()):
             return
-        if await self._packages.crashed(app) > self._crashes:
+        if await self._has_crashed(app):
             raise _crashed(app)
 
     # --- inside ---
+
+    async def _has_crashed(self, app: str) -> bool:
+        """Whether the device remembers a crash of an app since it was opened."""
+        return await self._packages.crashed(app) > self._crashes
 
     async def _send(self, address: str, request: OpenRequest) -> None:
         done = await self._reach.sh(f"touch {FLAG}; {line('vmsgr', 'send', address)}", deadline=request.deadline)
@@ -187,7 +191,7 @@ class VegaApps(Apps):
                 if cold and app is not None and not await self._steady(app, page, now, end):
                     raise _crashed(app)
                 return self._up(app or front, rows, again=again, alreadyRunning=not cold and app is not None)
-            if app is not None and not mine and (ran or now - began > ABSENT):
+            if app is not None and not mine and (ran or now - began > ABSENT or await self._has_crashed(app)):
                 raise _crashed(app)
             if mine and page is None and now - began > (UNSEEN if cold else STEADY):
                 if again:  # it does not speak to the toolkit; that it runs in front is all that can be seen

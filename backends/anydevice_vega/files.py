@@ -14,11 +14,20 @@ import anyio.to_thread
 
 from anydevice.driver import Acted, Files
 from anydevice_adb import line, quote
-from anydevice_schemas.errors import ActionUnverified, AnydeviceError, CallTimeout, PathNotFound, Refused
+from anydevice_schemas.errors import (
+    ActionUnverified,
+    AnydeviceError,
+    CallTimeout,
+    InvalidArgument,
+    PathNotFound,
+    Refused,
+)
 
 from .reach import Reach
 
 SHARED: Final = "/tmp"
+FOLDER: Final = 93
+"""Status with which our line says that there is a folder of a name; none of `cp`."""
 MOST: Final = 20_000
 """Files of one folder that are copied."""
 
@@ -34,6 +43,7 @@ class VegaFiles(Files):
 
         Raises:
             PathNotFound: The source does not exist, or no folder of the device could hold it.
+            InvalidArgument: A folder of the device has the name that the file would get.
             Refused: The device could not write it, or the folder has too many files.
             ActionUnverified: Something of it is not whole on the device.
         """
@@ -44,8 +54,16 @@ class VegaFiles(Files):
                 await self._reach.adb.push(file, posixpath.join(stage, "it", inner).rstrip("/"), deadline=deadline)
                 for file, inner in pairs
             ]
+            onto = f"test -d {quote(target)} && exit {FOLDER};"  # `cp` would put it in there, by a name of ours
             copy = f"mkdir -p {quote(target)} && cp -R {stage}/it/. {quote(target)}/"
-            done = await self._reach.sh(copy if folder else f"cp {stage}/it {quote(target)}", deadline=deadline)
+            done = await self._reach.sh(copy if folder else f"{onto} cp {stage}/it {quote(target)}", deadline=deadline)
+            if done.status == FOLDER and not folder:
+                raise InvalidArgument(
+                    "A folder of this name is there.",
+                    param="devicePath",
+                    expected="a path with / at its end, to put the file into that folder",
+                    path=target,
+                )
             if done.status != 0:
                 if "No such file" in done.both:
                     raise PathNotFound("There is no folder of the device that it could go into.", path=target)

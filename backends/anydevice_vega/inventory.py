@@ -17,6 +17,8 @@ PLATFORM: Final = "vega"
 BACKEND: Final = "vega"
 EMULATOR: Final = "emulator-"
 PREFIX: Final = "vvd:"
+DSN_MOST: Final = 64
+"""Characters of a device's own serial number, which the SDK's program calls a stick by."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
 _OS = re.compile(r"\bOS (\d+(?:\.\d+)*)")
 
@@ -84,6 +86,7 @@ def device(one: Known) -> Device:
         fix=fix,
         os_version=build[1] if build else "",
         model=product[:256],
+        aliases=[dsn] if (dsn := str(info.get("idme", ""))) and len(dsn) <= DSN_MOST else [],
         facts=facts,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -36,6 +37,7 @@ class VegaRecording(Recording):
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._path: Path | None = None
+        self._stamp = f"/tmp/anydevice-{secrets.token_hex(6)}.began"
         self._longest = 0.0
         self._began = 0.0
 
@@ -60,6 +62,8 @@ class VegaRecording(Recording):
                 reason="the toolkit records no part of the screen",
             )
         longest = min(request.longest, float(LIMIT))
+        # What is not newer than this file is the film of somebody else, or of another time.
+        await self._reach.run("touch", self._stamp, deadline=5.0)
         await self._reach.ask("startRecordingScreen", {"timeLimitInSeconds": math.ceil(longest)}, deadline=15.0)
         self._path, self._longest, self._began = Path(request.path), longest, anyio.current_time()
         data: dict[str, Any] = {"fps": "as the device has it"}
@@ -115,11 +119,13 @@ class VegaRecording(Recording):
 
     async def _fetch(self, target: Path) -> None:
         """Reads the file through a shell: what the shell sees is where the toolkit writes; then removes it there."""
-        done = await self._reach.adb.shell(f"cat {FILM}", deadline=FETCHING, most=MOST)
+        newest = f"f=$(ls -t {FILM} 2>/dev/null | head -n 1)"
+        mine = f'test -n "$f" && test ! "$f" -ot {self._stamp} && cat "$f"'
+        done = await self._reach.adb.shell(f"{newest}; {mine}", deadline=FETCHING, most=MOST)
         if done.status != 0 or not done.stdout or done.cut:
             raise ConnectionLost("What was recorded is not there.", restarted=False, lost="recording")
         await anyio.to_thread.run_sync(target.write_bytes, done.stdout)
-        await self._reach.sh(f"rm -f {FILM}", deadline=5.0)
+        await self._reach.sh(f"rm -f {FILM} {self._stamp}", deadline=5.0)
 
 
 async def _whole(target: Path) -> movies.Movie:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -133,7 +134,7 @@ class VegaScreen(Screen):
 
     async def _by_tool(self) -> bytes:
         """A stick's own tool writes a file; an empty one is none."""
-        path = "/tmp/anydevice-screen.png"
+        path = f"/tmp/anydevice-{secrets.token_hex(6)}.png"  # a name of one call: what was there before is no picture
         try:
             done = await self._reach.sh(f"gwsi-tool-screenshooter {path} >/dev/null 2>&1; cat {path}", deadline=TOOL)
         finally:

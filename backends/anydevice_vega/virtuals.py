@@ -136,4 +136,5 @@ def _row(virtual: VirtualDevice, known: Known | None) -> Device:
         return plain.model_copy(update={"aliases": aliases, **why})
     told = device(known)
     facts = {**told.facts, "serial": virtual.serial, "sdk": virtual.image.version}
-    return told.model_copy(update={"id": plain.id, "name": plain.name, "aliases": aliases, "facts": facts})
+    names = [*aliases, *told.aliases]
+    return told.model_copy(update={"id": plain.id, "name": plain.name, "aliases": names, "facts": facts})

@@ -43,11 +43,13 @@ async def adb(lab: Lab, *words: str) -> None:
     await processes.run([lab.adb, *words], deadline=20, env={**os.environ, **lab.environment})
 
 
-async def test_a_stick_and_a_virtual_device_are_told_apart(router: Rig, both: list[str]) -> None:
+async def test_a_stick_and_a_virtual_device_are_told_apart(lab: Lab, router: Rig, both: list[str]) -> None:
     vvd, stick = both
+    dsn = {row["serial"]: row["dsn"] for row in await lab.devices()}
     rows = {row["id"]: row for row in await router.devices()}
     assert set(rows) == {VVD, stick}
-    assert (rows[VVD]["kind"], rows[VVD]["aliases"], rows[VVD]["state"]) == ("emulator", [vvd], "ready")
+    assert (rows[VVD]["kind"], rows[VVD]["aliases"], rows[VVD]["state"]) == ("emulator", [vvd, dsn[vvd]], "ready")
+    assert rows[stick]["aliases"] == [dsn[stick]]  # what the SDK's program calls it by
     assert (rows[stick]["kind"], rows[stick]["class"], rows[stick]["model"]) == ("device", "tv", "callisto")
     assert all(row["platform"] == "vega" for row in rows.values())
 
