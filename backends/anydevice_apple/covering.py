@@ -5,7 +5,8 @@ A source does not tell what lies over what: a picture over a button may let touc
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 import anyio
@@ -18,6 +19,9 @@ BUDGET: Final = 1.5
 """Elements of one look that are asked about, and seconds for all of them; what is left over counts as free."""
 KNOWN_MOST: Final = 500
 _HOLDERS: Final = frozenset({"generic", "group", "window", "application", "list", "grid", "region", "webview"})
+_KEYS: Final = frozenset({"key", "keyboard"})
+SHELF: Final = 48.0
+"""Points; what is looked for at a place is looked for among what lies on the same shelf."""
 Asked = Callable[[Node], Awaitable[bool | None]]
 Known = tuple[str, str, str, Rect, Rect]
 
@@ -34,10 +38,9 @@ class Covers:
             self._known.clear()
         left = ASKED_MOST
         with anyio.move_on_after(BUDGET):
-            for index, node in enumerate(tree.nodes):
-                over = cover(tree, index)
-                if over is None or node.rect is None or over.rect is None:
-                    continue
+            for index, over in covers(tree):
+                node = tree.nodes[index]
+                assert node.rect is not None and over.rect is not None
                 known = (node.native_role, node.identifier, node.name, node.rect, over.rect)
                 free = self._known.get(known)
                 if free is None and left > 0:
@@ -51,20 +54,31 @@ class Covers:
                 node.hittable = free is not False
 
 
-def cover(tree: Tree, index: int) -> Node | None:
-    """What may lie over the middle of something that is pressed: it comes later, and is neither inside nor a holder."""
-    node = tree.nodes[index]
-    if "press" not in node.actions or "offscreen" in node.states or node.rect is None or node.role == "key":
-        return None
-    seen = node.rect.intersect(tree.viewport) if tree.viewport is not None else node.rect
-    if seen is None:
-        return None
-    for later in range(len(tree.nodes) - 1, index, -1):
-        other = tree.nodes[later]
-        if other.rect is None or not other.rect.contains(seen.center) or other.role in ("keyboard", "key"):
+def covers(tree: Tree) -> Iterator[tuple[int, Node]]:
+    """What is pressed, by index, and what may lie over its middle: it comes later, not inside, and is no holder."""
+    nodes = tree.nodes
+    shelves: dict[int, list[int]] = defaultdict(list)
+    shown = [
+        index for index, node in enumerate(nodes)
+        if node.rect is not None and "offscreen" not in node.states and node.role not in _KEYS
+    ]  # fmt: skip
+    for index in shown:
+        node = nodes[index]
+        if (node.actions or node.role not in _HOLDERS) and node.rect is not None:
+            for shelf in range(int(node.rect.y // SHELF), int((node.rect.y + node.rect.height) // SHELF) + 1):
+                shelves[shelf].append(index)
+    for index in shown:
+        node = nodes[index]
+        if "press" not in node.actions or node.rect is None:
             continue
-        if "offscreen" in other.states or (other.role in _HOLDERS and not other.actions):
+        seen = node.rect.intersect(tree.viewport) if tree.viewport is not None else node.rect
+        if seen is None:
             continue
-        if index not in tree.ancestors(later):
-            return other
-    return None
+        middle = seen.center
+        for later in reversed(shelves.get(int(middle.y // SHELF), ())):
+            if later <= index:
+                break
+            rect = nodes[later].rect
+            if rect is not None and rect.contains(middle) and index not in tree.ancestors(later):
+                yield index, nodes[later]
+                break

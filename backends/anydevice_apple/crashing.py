@@ -11,6 +11,8 @@ from .reading.elements import Source
 
 LOOK_EVERY = 1.0
 """Seconds between two questions while another app is in front."""
+AT_FIRST = 2.0
+"""Seconds, since it is, in which each look asks: an app that dies leaves the screen before its process is gone."""
 
 
 class Crashes:
@@ -19,6 +21,7 @@ class Crashes:
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
         self._asked = 0.0
+        self._left: float | None = None
         self._seen: tuple[int | None, str] = (None, "")
 
     async def check(self, source: Source) -> None:
@@ -34,15 +37,17 @@ class Crashes:
         # nobody else is asked.
         name = source.elements[0].label if source.elements else ""
         if source.app == app or (name and self._seen == (pid, name)):
+            self._left = None
             return
         now = anyio.current_time()
         front = await self._reach.front()
         if front is None:
             return
         if front.app == app:
-            self._seen = (pid, name)
+            self._seen, self._left = (pid, name), None
             return
-        if now - self._asked < LOOK_EVERY:
+        self._left = now if self._left is None else self._left
+        if now - self._left > AT_FIRST and now - self._asked < LOOK_EVERY:
             return
         running = await self._reach.bundles.running()
         self._asked = now

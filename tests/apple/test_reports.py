@@ -228,6 +228,10 @@ async def test_a_rotation_that_is_refused_is_told(lab: Lab, router: Rig, phone: 
     assert answer.error is not None and answer.error.code in ("upstream_unavailable", "action_unverified")
 
 
-async def test_an_app_that_dies_while_it_starts_is_told(lab: Lab, router: Rig, phone: str) -> None:
-    told = await router.refused("app_crashed", "open", device=phone, app=PRACTICE, arguments=["--screen", "none"])
+async def test_an_app_that_died_is_told_and_not_the_home_screen_in_its_place(lab: Lab, router: Rig, phone: str) -> None:
+    await router.open(phone, "busy")
+    await router.do("press", target="Crash", expect=None)
+    told = await router.refused("app_crashed", "snapshot")
     assert told["app"] == PRACTICE
+    await router.open(phone)
+    await router.do("press", target="Increment")

@@ -62,6 +62,13 @@ class NoSource(ValueError):
 
 def box_of(found: object) -> Box | None:
     """A rectangle: `{x, y, width, height}`, or the older `{origin, size}`; None where it is none that can be."""
+    if type(found) is dict:  # as every element of every look has it
+        try:
+            x, y, width, height = found["x"], found["y"], found["width"], found["height"]
+            if (x + y + width + height) * 0.0 == 0.0:
+                return float(x), float(y), float(max(0, width)), float(max(0, height))
+        except (KeyError, TypeError):
+            pass
     if not isinstance(found, Mapping):
         return None
     if "origin" in found and "size" in found:
@@ -78,6 +85,8 @@ def box_of(found: object) -> Box | None:
 
 def text_of(found: object) -> str:
     """A text that may be missing, or a number."""
+    if type(found) is str:
+        return found
     if found is None:
         return ""
     if isinstance(found, bool):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 from xml.parsers import expat
 
 from .elements import DEEPEST, Box, Element, NoSource, Source, box_of, text_of
 
 PREFIXES: Final = ("XCUIElementType", "UIA")
+NO_TRAITS: Final[frozenset[str]] = frozenset()
 MOST: Final = 50_000
 """Elements that are read; more are no screen."""
 
@@ -23,37 +25,41 @@ def read_json(value: object) -> Source:
         value = value["tree"]  # the older shape
     if not isinstance(value, Mapping) or "type" not in value:
         raise NoSource("no element in it")
-    found = Source([])
+    elements: list[Element] = []
     stack: list[tuple[Mapping[str, Any], int, int]] = [(value, -1, 1)]
+    deepest = 0
     while stack:
         node, parent, depth = stack.pop()
-        if len(found.elements) >= MOST or depth > DEEPEST:
+        at = len(elements)
+        if at >= MOST or depth > DEEPEST:
             raise NoSource("larger than a screen")
-        found.elements.append(_element(node, parent))
-        found.depth = max(found.depth, depth)
-        at = len(found.elements) - 1
+        elements.append(_element(node, parent))
+        deepest = max(deepest, depth)
         children = node.get("children")
-        if isinstance(children, list):
+        if children and isinstance(children, list):
             stack += [(child, at, depth + 1) for child in reversed(children) if isinstance(child, Mapping)]
-    found.app = text_of(value.get("bundleId"))
-    return found
+    return Source(elements, text_of(value.get("bundleId")), deepest)
 
 
 def _element(node: Mapping[str, Any], parent: int) -> Element:
     get = node.get
-    name, label = text_of(get("name")), text_of(get("label")).strip("\x00")
-    raw = get("rawIdentifier")
-    identifier = text_of(raw) if "rawIdentifier" in node else (name if name != label else "")
+    name, label = get("name") or "", get("label") or ""
+    if type(name) is not str or type(label) is not str:
+        name, label = text_of(name), text_of(label)
+    if label[-1:] == "\x00" or label[:1] == "\x00":
+        label = label.strip("\x00")
+    raw = get("rawIdentifier", False)
+    identifier = (name if name != label else "") if raw is False else text_of(raw) if raw else ""
     kind = short(text_of(get("type")))
     if not label and kind == "NavigationBar":
         label = name
-    traits = traits_of(get("traits"))
-    attributes = get("attributes")
+    words = get("traits")
+    traits = traits_of(words) if words else NO_TRAITS
     focused = get("isFocused")
-    if focused is None and isinstance(attributes, Mapping):
+    if focused is None and isinstance(attributes := get("attributes"), Mapping):
         focused = attributes.get("hasKeyboardFocus")
-    visible = get("isVisible")
-    value = get("value")
+    visible, value = get("isVisible"), get("value")
+    # In the order of the fields: this is done for every element of every look.
     return Element(
         kind,
         parent,
@@ -61,18 +67,20 @@ def _element(node: Mapping[str, Any], parent: int) -> Element:
         label,
         None if value is None else text_of(value),
         box_of(get("rect")),
-        enabled=flag(get("isEnabled"), True),
-        visible=None if visible is None else flag(visible, True),
-        focused=flag(focused, False),
-        selected="Selected" in traits or flag(get("isSelected"), False),
-        traits=traits,
-        placeholder=text_of(get("placeholderValue")),
-        value_told="value" in node,
+        flag(get("isEnabled"), True),
+        None if visible is None else flag(visible, True),
+        focused != "0" and flag(focused, False),
+        "Selected" in traits or ("isSelected" in node and flag(node["isSelected"], False)),
+        traits,
+        text_of(get("placeholderValue", "")),
+        "value" in node,
     )
 
 
 def flag(value: object, otherwise: bool) -> bool:
     """A flag, which the server writes as `"1"` and `"0"`, XML as `true` and `false`."""
+    if value == "1":
+        return True
     if value is None:
         return otherwise
     if isinstance(value, str):
@@ -83,11 +91,12 @@ def flag(value: object, otherwise: bool) -> bool:
 def traits_of(value: object) -> frozenset[str]:
     """Traits: words in one text, or a list of them."""
     if not value:
-        return frozenset()
+        return NO_TRAITS
     words = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
     return frozenset(text_of(word).strip() for word in words)
 
 
+@lru_cache(maxsize=256)
 def short(kind: str) -> str:
     """A type without the prefix of its family."""
     for prefix in PREFIXES:
