@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import android
+import apple
 import desktop
 import harmonyos
 import many
@@ -37,7 +38,7 @@ from anydevice_schemas.errors import AnydeviceError
 HERE = Path(__file__).resolve().parent
 PROGRAM = str(Path(sys.executable).parent / "anydevice")
 PARTS = ("router", "ownership", "resolution", "processes", "mcp", "many",
-         "browser", "desktop", "android", "harmonyos")  # fmt: skip
+         "browser", "desktop", "android", "apple", "harmonyos")  # fmt: skip
 rows: list[tuple[str, float, float, str]] = []
 
 
@@ -229,7 +230,8 @@ async def browser(env: dict[str, str]) -> None:
     )
     page = serve(body.encode())
     with tempfile.TemporaryDirectory() as home:
-        async with open_router(Settings(home=Path(home), disabled=frozenset({"android", "harmonyos"}))) as router:
+        others = frozenset({"android", "apple", "harmonyos"})
+        async with open_router(Settings(home=Path(home), disabled=others)) as router:
 
             async def do(name: str, **arguments: Any) -> Any:
                 answer = await router.call(call(name, **arguments))
@@ -285,6 +287,8 @@ def main() -> int:
         asyncio.run(desktop.desktop(report, timed))
     if "android" in parts:
         asyncio.run(android.android(report, timed))
+    if "apple" in parts:
+        asyncio.run(apple.apple(report, timed))
     if "harmonyos" in parts:
         asyncio.run(harmonyos.harmonyos(report, timed))
     return 0
