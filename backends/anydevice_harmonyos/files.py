@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +19,22 @@ import anyio
 import anyio.to_thread
 
 from anydevice.driver import Acted, Files
-from anydevice_schemas.errors import ActionUnverified, CallTimeout, PathNotFound, Refused
+from anydevice_schemas.errors import (
+    ActionUnverified,
+    AnydeviceError,
+    CallTimeout,
+    InvalidArgument,
+    PathNotFound,
+    Refused,
+)
 
 from .hdc import quote
 from .reach import Reach
 
 MOST: Final = 20_000
 """Files of one folder that are copied."""
+FOLDER: Final = 3
+"""Status with which our lines say that there is a folder of a name."""
 _PLAIN = re.compile(r"/[A-Za-z0-9_./+-]+", re.ASCII)
 
 
@@ -40,6 +49,7 @@ class HarmonyosFiles(Files):
 
         Raises:
             PathNotFound: The source does not exist, or the device has no folder it could go into.
+            InvalidArgument: A folder of the device has the name that a file would get.
             Refused: The device could not write it, or the folder has too many files.
             ActionUnverified: It has another size on the device.
         """
@@ -49,6 +59,8 @@ class HarmonyosFiles(Files):
             await self._folders([posixpath.dirname(target)], make=False)
             if await anyio.Path(source).is_dir():
                 await self._folders([target, *sorted({posixpath.dirname(path) for _, path in pairs})], make=True)
+            elif (await self._reach.hdc.shell(f"test -d {quote(target)}")).status == 0:
+                raise _a_folder(target)
             for file, path in pairs:
                 total += await self._send(file, path, folder, deadline)
         return Acted("hdc-file", verified=True, data={"files": len(pairs), "bytes": total})
@@ -65,8 +77,9 @@ class HarmonyosFiles(Files):
                 size = await self._receive(source, Path(target), folder, deadline)
                 return Acted("hdc-file", verified=True, data={"files": 1, "bytes": size})
             root = quote(source)
-            listed = await self._reach.several(f"cd {root} && find . -type d", f"cd {root} && find . -type f")
-            folders, files = ([row[2:] for row in text.splitlines() if row.startswith("./")] for text in listed)
+            # Ended by a zero each: a name may hold the end of a line.
+            listed = await self._reach.several(*(f"cd {root} && find . -type {kind} -print0" for kind in "df"))
+            folders, files = ([row[2:] for row in text.split("\0") if row.startswith("./")] for text in listed)
             if len(files) > MOST:
                 raise Refused(
                     "The folder has too many files.", reason=f"more than {MOST}", alternative="Pull parts of it."
@@ -82,10 +95,10 @@ class HarmonyosFiles(Files):
     # --- inside ---
 
     async def _is_folder(self, path: str) -> bool:
-        done = await self._reach.hdc.shell(f'p={quote(path)}; test -d "$p" && exit 3; test -e "$p"')
-        if done.status not in (0, 3):
+        done = await self._reach.hdc.shell(f'p={quote(path)}; test -d "$p" && exit {FOLDER}; test -e "$p"')
+        if done.status not in (0, FOLDER):
             raise PathNotFound("The device has no such file.", path=path)
-        return done.status == 3
+        return done.status == FOLDER
 
     async def _folders(self, folders: list[str], *, make: bool) -> None:
         words = " ".join(quote(folder or "/") for folder in folders)
@@ -106,11 +119,20 @@ class HarmonyosFiles(Files):
         await anyio.to_thread.run_sync(_link, link, file)
         size = (await anyio.to_thread.run_sync(file.stat)).st_size
         passing = self._reach.temporary(".part")
-        await self._reach.hdc.send(str(link), passing, deadline=deadline)
         name = quote(path)
-        done = await self._reach.hdc.shell(f"mv -f {quote(passing)} {name} && stat -c %s {name}", deadline=30.0)
-        if done.status != 0:
-            await self._reach.hdc.shell(f"rm -f {quote(passing)}")
+        moved = False
+        try:
+            await self._reach.hdc.send(str(link), passing, deadline=deadline)
+            # `mv` would put it into a folder of that name, under the name it has in passing.
+            line = f"test -d {name} && exit {FOLDER}; mv -f {quote(passing)} {name} && stat -c %s {name}"
+            done = await self._reach.hdc.shell(line, deadline=30.0)
+            moved = done.status == 0
+        finally:
+            if not moved:
+                await self._away(passing)
+        if done.status == FOLDER:
+            raise _a_folder(path)
+        if not moved:
             raise Refused(
                 "The device could not write the file.",
                 reason="mv",
@@ -138,9 +160,13 @@ class HarmonyosFiles(Files):
             await anyio.to_thread.run_sync(shutil.move, here, target)
         finally:
             if passing:
-                with anyio.CancelScope(shield=True), anyio.move_on_after(3.0):
-                    await self._reach.hdc.shell(f"rm -f {quote(passing)}", deadline=2.0)
+                await self._away(passing)
         return found
+
+    async def _away(self, passing: str) -> None:
+        """Removes a temporary file of the device; one that stays behind keeps nobody from anything."""
+        with anyio.CancelScope(shield=True), suppress(AnydeviceError):
+            await self._reach.hdc.shell(f"rm -f {quote(passing)}", deadline=2.0)
 
 
 @asynccontextmanager
@@ -193,6 +219,15 @@ def _walk(source: Path, target: str) -> list[tuple[Path, str]]:
             raise Refused("The folder has too many files.", reason=f"more than {MOST}", alternative="Push parts of it.")
         found.append((file, posixpath.join(target, file.relative_to(source).as_posix())))
     return found
+
+
+def _a_folder(path: str) -> InvalidArgument:
+    return InvalidArgument(
+        "A folder of this name is there.",
+        param="devicePath",
+        expected="a path with / at its end, to put the file into that folder",
+        path=path,
+    )
 
 
 def _unread(said: str) -> Refused:

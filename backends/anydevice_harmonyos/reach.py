@@ -115,8 +115,8 @@ class Reach:
             AnydeviceError: As `uitest`.
         """
         whole = (
-            f"s=$({SCREEN}); case \"$s\" in *'=0x0'*|*': 0x0'*) echo {_DARK_MARK}; exit {DARK};; *{displays.ON}*) "
-            f"{' && '.join(commands)};; *) echo {_DARK_MARK}; exit {DARK};; esac"
+            f"if {SCREEN} | grep -i {displays.ON} | grep -qv '[=:] *0x0'; then {' && '.join(commands)}; "
+            f"else echo {_DARK_MARK}; exit {DARK}; fi"
         )
         done = await self.uitest(whole, deadline=START + seconds)
         if done.status == DARK and done.text.strip() == _DARK_MARK:
@@ -177,14 +177,14 @@ class Reach:
         found: list[int] = []
         for point in points:
             for value, side in ((point.x, view.width), (point.y, view.height)):
-                at = round(value * view.scale)
-                if not whole and not -EDGE <= at <= side + EDGE:
+                at = value * view.scale
+                if not whole and not -EDGE <= round(min(max(at, -side), 2 * side)) <= side + EDGE:
                     raise InvalidArgument(
                         "The point is not on the screen.",
                         param="x",
                         expected=f"within {view.viewport.width:g}x{view.viewport.height:g} points",
                     )
-                found.append(min(max(at, EDGE), side - EDGE))
+                found.append(round(min(max(at, EDGE), side - EDGE)))
         return found
 
     async def front(self) -> Mission | None:

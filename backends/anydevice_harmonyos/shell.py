@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Final
 
 from anydevice.driver import Shell, ShellResult
@@ -34,7 +35,7 @@ class HarmonyosShell(Shell):
         # In front of a name that begins with a dash: `cd` has options, and `cd -` is another place.
         folder = f"./{cwd}" if cwd is not None and cwd.startswith("-") else cwd or TEMPORARY
         said = quote(self._reach.temporary(".err"))
-        part = "__anydevice_stderr"
+        part = f"__stderr_{secrets.token_hex(6)}"  # of no fixed form: a command may print whatever it likes
         line = (
             f"(cd {quote(folder)} >/dev/null 2>&1 || {{ echo {quote(_MARK)}; exit {NO_FOLDER}; }}\n"
             f"({command}\n) 2>{said})\nr=$?; echo {part}; cat {said} 2>/dev/null; rm -f {said}; exit $r"

@@ -123,8 +123,9 @@ class _Builder:
                     native_role=native,
                 )
             )
-            covers = [one.bounds for one in over if one.bounds is not None and _takes_input(one)]
-            self._elements(window, len(nodes) - 1, title, covers)
+            if not window.keyboard:  # its keys are no elements of an app, and `type` and `key` press them
+                covers = [one.bounds for one in over if one.bounds is not None and _takes_input(one)]
+                self._elements(window, len(nodes) - 1, title, covers)
         self.tree.omitted = {word: count for word, count in self.cut.items() if count}
 
     def _elements(self, window: LayoutWindow, root: int, title: str, covers: list[Box]) -> None:

@@ -164,6 +164,16 @@ async def test_lines_and_long_text_are_typed_in_pieces_none_of_which_is_cut(lab:
     assert (await router.do("get", device=phone, target="id=form.notes")).data["text"] == text
 
 
+async def test_the_keys_of_the_keyboard_on_the_screen_are_never_taken_for_the_apps_own(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    await router.open(phone, "form")
+    await router.do("press", device=phone, target="Name")
+    assert (await lab.state(phone))["keyboard"]
+    answer = await router.do("press", device=phone, target="Delete", expect="ambiguous_element")
+    assert answer.error is not None and answer.error.details["matches"] == 2, "the app has two, the keyboard another"
+
+
 async def test_text_that_lost_characters_on_the_way_is_no_success(lab: Lab, router: Rig, phone: str) -> None:
     await router.open(phone, "form")
     await lab.fault(phone, "text_lost")

@@ -66,9 +66,9 @@ def panels(text: str) -> list[Panel]:
 
 
 def panel(text: str) -> Panel | None:
-    """The screen that is on; the first where none is; None where there is none."""
-    found = panels(text)
-    return next((one for one in found if one.on), found[0] if found else None)
+    """The screen that is on and has a size; else one that is on, else the first; None where there is none."""
+    found = sorted(panels(text), key=lambda one: (not one.usable, not one.on))
+    return found[0] if found else None
 
 
 def display(text: str) -> Display:
