@@ -218,4 +218,9 @@ def _from_table(home: Path, table: Mapping[str, Any]) -> Settings:
             raise SettingsError(f"config.toml: policy.{name} must be a list of texts")
         values |= {name: tuple(values[name])} if name in values else {}
     tables = {key: value for key, value in table.items() if key not in ours}
+    for key, value in tables.items():
+        if not isinstance(value, dict):  # it belongs below [plugins], [policy] or the like, and would say nothing here
+            below = [full for full in sorted(_PLAIN) if full.rpartition(".")[2] == key]
+            known = f"; it is {' or '.join(below)}" if below else ""
+            raise SettingsError(f"config.toml: unknown key {key} outside of a table{known}")
     return Settings(home=home, tables=tables, **values)

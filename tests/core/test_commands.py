@@ -128,7 +128,15 @@ async def test_a_toggle_that_changed_is_verified(phone: One) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"target": "Increment", "x": 1.0, "y": 1.0}, {"x": 1.0}, {"target": "Increment", "count": 0}]
+    "arguments",
+    [
+        {},
+        {"target": "Increment", "x": 1.0, "y": 1.0},
+        {"x": 1.0},
+        {"target": "Increment", "count": 0},
+        {"x": 1e308, "y": 1.0},
+        {"x": 1.0, "y": -1e6},
+    ],
 )
 async def test_press_must_be_told_exactly_one_place(phone: One, arguments: dict[str, Any]) -> None:
     assert (await phone.refused("press", **arguments))["code"] == "invalid_argument"

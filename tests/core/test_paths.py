@@ -178,3 +178,14 @@ def test_folders_and_hosts_come_from_the_configuration_as_texts(tmp_path: Path) 
             (tmp_path / "config.toml").write_text(f"[policy]\n{key} = {value}\n")
             with pytest.raises(SettingsError, match=f"policy.{key}"):
                 Settings.load(tmp_path)
+
+
+def test_a_value_outside_of_its_table_is_no_setting_and_says_where_it_belongs(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('disabled = ["web"]\n')
+    with pytest.raises(SettingsError, match=r"unknown key disabled outside of a table; it is plugins\.disabled"):
+        Settings.load(tmp_path)
+    (tmp_path / "config.toml").write_text("nonsense = 1\n")
+    with pytest.raises(SettingsError, match="unknown key nonsense"):
+        Settings.load(tmp_path)
+    (tmp_path / "config.toml").write_text('[plugins]\ndisabled = ["web"]\n[harmonyos]\nhdc = "/x"\n')
+    assert Settings.load(tmp_path).disabled == {"web"}

@@ -27,6 +27,8 @@ from ._scopes import FULL
 from ._steer import steer
 
 Found = TypeVar("Found")
+FAR = 100_000
+"""Points from the corner of a screen beyond which nothing is."""
 POLL_FIRST = 0.05
 POLL_MOST = 0.4
 
@@ -71,7 +73,7 @@ def given(ctx: Context, args: ElementInput) -> str | Point:
     """What the caller named: the target's text, or a point.
 
     Raises:
-        InvalidArgument: Neither, both, or half a point.
+        InvalidArgument: Neither, both, half a point, or one where no screen is.
     """
     has_point = args.x is not None or args.y is not None
     if args.target is not None and has_point:
@@ -80,6 +82,9 @@ def given(ctx: Context, args: ElementInput) -> str | Point:
         return args.target
     if args.x is None or args.y is None:
         raise ctx.bad_argument("target", "nothing to act on is named", "target, or x and y together")
+    for name, side in (("x", args.x), ("y", args.y)):
+        if abs(side) > FAR:
+            raise ctx.bad_argument(name, "no screen is so large", f"from -{FAR} to {FAR} points")
     return Point(args.x, args.y)
 
 
