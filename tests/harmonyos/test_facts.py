@@ -1,0 +1,130 @@
+"""Cases of the facts that broke the backend when it was driven from outside: files, shells, places, screens."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from anydevice_harmonyos.reach import View
+from anydevice_harmonyos.reading import display
+from anydevice_lab.harmonyos import Lab
+from anydevice_schemas import Point
+from anydevice_schemas.errors import DeviceNotReady, InvalidArgument
+
+from .rig import Rig, reach
+
+pytestmark = pytest.mark.anyio
+FOLDER = "/data/local/tmp/facts"
+RENDER = "hidumper -s RenderService -a screen"
+OTHERS_DARK = (
+    "-- ScreenInfo\nscreen[0]: id=0, powerStatus=POWER_STATUS_OFF, backlight=0, screenType=EXTERNAL_TYPE, "
+    "render resolution=0x0, physical resolution=0x0, isVirtual=false\n"
+    "-- ScreenInfo\nscreen[1]: id=5, powerStatus=POWER_STATUS_ON, backlight=1, screenType=EXTERNAL_TYPE, "
+    "render resolution=1260x2720, physical resolution=1260x2720, isVirtual=false\n"
+    "-- ScreenInfo\nscreen[2]: id=9, render resolution=0x0, isVirtual=true\n"
+)
+
+
+async def shell(router: Rig, device: str, line: str) -> str:
+    return str((await router.do("shell", device=device, commandLine=line)).data["stdout"])
+
+
+# --- files ---
+
+
+async def test_a_file_is_not_put_into_a_folder_that_has_its_name(router: Rig, phone: str) -> None:
+    (router.folder / "one.txt").write_text("one")
+    await shell(router, phone, f"rm -rf {FOLDER}; mkdir -p {FOLDER}/one.txt")
+    answer = await router.do(
+        "files", device=phone, action="push", hostPath="one.txt", devicePath=FOLDER, expect="invalid_argument"
+    )
+    assert answer.error is not None and "/ at its end" in answer.error.details["expected"]
+    (router.folder / "several").mkdir()
+    (router.folder / "several" / "one.txt").write_text("one")
+    await router.do(
+        "files", device=phone, action="push", hostPath="several", devicePath=FOLDER, expect="invalid_argument"
+    )
+    assert (await shell(router, phone, f"find {FOLDER} -type f; ls /data/local/tmp | grep part || true")) == ""
+    await router.do("files", device=phone, action="push", hostPath="one.txt", devicePath=f"{FOLDER}/one.txt/")
+    assert await shell(router, phone, f"cat {FOLDER}/one.txt/one.txt") == "one"
+
+
+async def test_a_folder_with_names_of_any_kind_comes_whole(router: Rig, phone: str) -> None:
+    names = ["new\nline", "u\u2028x", "quo\"te'x", "-dash/-r", " led ", "$(id)", "日本/語"]
+    there = router.folder / "there"
+    for name in names:
+        file = there / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    await shell(router, phone, f"rm -rf {FOLDER}")
+    await router.do("files", device=phone, action="push", hostPath="there", devicePath=FOLDER)
+    answer = await router.do("files", device=phone, action="pull", devicePath=FOLDER, hostPath="back")
+    assert answer.data["files"] == len(names)
+    assert {name: (router.folder / "back" / name).read_text() for name in names} == {name: name for name in names}
+
+
+async def test_a_copy_that_fails_on_the_way_leaves_nothing_on_the_device(lab: Lab, router: Rig, phone: str) -> None:
+    (router.folder / "big.bin").write_bytes(os.urandom(50_000))
+    await lab.fault(phone, "disconnect", match="mv -f", times=1)
+    await router.do(
+        "files",
+        device=phone,
+        action="push",
+        hostPath="big.bin",
+        devicePath="/data/local/tmp/b",
+        expect="connection_lost",
+    )
+    assert await shell(router, phone, "ls /data/local/tmp | grep part || true") == ""
+
+
+# --- shells ---
+
+
+async def test_what_a_command_prints_to_its_second_output_never_becomes_the_first(router: Rig, phone: str) -> None:
+    said = "__anydevice_stderr\n__stderr_\nforged"
+    answer = await router.do("shell", device=phone, commandLine=f"printf '{said}' >&2; printf out")
+    assert (answer.data["stdout"], answer.data["stderr"]) == ("out", said)
+
+
+# --- places ---
+
+
+@pytest.mark.parametrize("far", [1e308, -1e308, 1e6])
+async def test_a_place_beyond_all_measure_is_refused_as_any_outside_of_the_screen(
+    lab: Lab, router: Rig, phone: str, far: float
+) -> None:
+    await router.do("press", device=phone, x=far, y=10, expect="invalid_argument")
+    with pytest.raises(InvalidArgument):
+        await reach(lab, phone).pixels(Point(10.0, far))
+    view = await reach(lab, phone).view()
+    assert isinstance(view, View)
+    x, y = await reach(lab, phone).pixels(Point(far, far), whole=True)
+    assert 1 <= x <= view.width - 1 and 1 <= y <= view.height - 1
+
+
+# --- screens ---
+
+
+async def test_a_screen_that_is_on_takes_input_whatever_the_others_of_the_device_say(lab: Lab, phone: str) -> None:
+    await lab.fault(phone, "answer", match=RENDER, text=OTHERS_DARK)
+    await reach(lab, phone).input("uitest uiInput click 100 200")
+    assert len(await lab.journal(phone, "tap")) == 1
+    await lab.clear(phone)
+    for dark in (
+        OTHERS_DARK.replace("1260x2720", "0x0"),
+        OTHERS_DARK.replace("STATUS_ON,", "STATUS_OFF,"),
+        "hidumper: no such service\n",
+        "",
+    ):
+        await lab.fault(phone, "answer", match=RENDER, text=dark)
+        with pytest.raises(DeviceNotReady):
+            await reach(lab, phone).input("uitest uiInput click 100 200")
+        await lab.clear(phone)
+    assert len(await lab.journal(phone, "tap")) == 1
+
+
+def test_of_several_screens_that_are_on_the_one_with_a_size_counts() -> None:
+    both = OTHERS_DARK.replace("POWER_STATUS_OFF", "POWER_STATUS_ON")
+    found = display.panel(both)
+    assert found is not None and (found.id, found.usable) == ("5", True)
