@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -64,7 +65,11 @@ class VegaRecording(Recording):
         longest = min(request.longest, float(LIMIT))
         # What is not newer than this file is the film of somebody else, or of another time.
         await self._reach.run("touch", self._stamp, deadline=5.0)
-        await self._reach.ask("startRecordingScreen", {"timeLimitInSeconds": math.ceil(longest)}, deadline=15.0)
+        try:
+            await self._reach.ask("startRecordingScreen", {"timeLimitInSeconds": math.ceil(longest)}, deadline=15.0)
+        except BaseException:
+            await self._away(self._stamp)
+            raise
         self._path, self._longest, self._began = Path(request.path), longest, anyio.current_time()
         data: dict[str, Any] = {"fps": "as the device has it"}
         if longest < request.longest:
@@ -83,14 +88,12 @@ class VegaRecording(Recording):
         if path is None:
             raise ActionUnverified("The device is not being recorded.", expected="a recording", actual="none")
         ended: Literal["stopped", "longest"] = "longest" if self._over else "stopped"
-        try:
-            await self._reach.ask("stopRecordingScreen", deadline=STOPPING)
-        except UpstreamUnavailable as error:
-            if ended == "stopped":
-                raise
-            log.info("recording_had_ended", error=error.code)  # by itself: there is nothing to stop any more
         target = path.with_name(path.name + SUFFIX)
-        await self._fetch(target)
+        try:
+            await self._end(ended)
+            await self._fetch(target)
+        finally:
+            await self._away(self._stamp)
         movie = await _whole(target)
         seconds = movie.seconds or min(anyio.current_time() - self._began, self._longest)
         return Recorded(
@@ -117,6 +120,14 @@ class VegaRecording(Recording):
     def _over(self) -> bool:
         return anyio.current_time() - self._began >= self._longest
 
+    async def _end(self, ended: Literal["stopped", "longest"]) -> None:
+        try:
+            await self._reach.ask("stopRecordingScreen", deadline=STOPPING)
+        except UpstreamUnavailable as error:
+            if ended == "stopped":
+                raise
+            log.info("recording_had_ended", error=error.code)  # by itself: there is nothing to stop any more
+
     async def _fetch(self, target: Path) -> None:
         """Reads the file through a shell: what the shell sees is where the toolkit writes; then removes it there."""
         newest = f"f=$(ls -t {FILM} 2>/dev/null | head -n 1)"
@@ -125,7 +136,11 @@ class VegaRecording(Recording):
         if done.status != 0 or not done.stdout or done.cut:
             raise ConnectionLost("What was recorded is not there.", restarted=False, lost="recording")
         await anyio.to_thread.run_sync(target.write_bytes, done.stdout)
-        await self._reach.sh(f"rm -f {FILM} {self._stamp}", deadline=5.0)
+        await self._reach.sh(f"rm -f {FILM}", deadline=5.0)
+
+    async def _away(self, path: str) -> None:
+        with anyio.move_on_after(3.0, shield=True), suppress(AnydeviceError):
+            await self._reach.run("rm", "-f", path, deadline=2.0)
 
 
 async def _whole(target: Path) -> movies.Movie:
