@@ -248,7 +248,8 @@ async def leave_values(t: Trial) -> None:
     await t.call("focus", target="label=Volume role=slider")
     for way in ("right", "left", "right"):
         await t.call("scroll", direction=way, expect=None)
-        t.equal(float(await value_of(t, "Volume")), 50.0, f"the slider after scrolling {way}")
+        volume = (await value_of(t, "Volume")).rstrip("%")  # some platforms tell a share
+        t.equal(float(volume), 50.0, f"the slider after scrolling {way}")
     await t.unheard("fill", "press")
 
 
