@@ -7,21 +7,19 @@ the configuration names it for that very device.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import socket
-import tempfile
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import anyio
+import anyio.to_thread
 import structlog
 
 from anydevice.kit import processes
 from anydevice_schemas.errors import AnydeviceError, CallTimeout, ToolMissing, UpstreamUnavailable
 
 from .devicectl import Devicectl
+from .ports import Ports, free
 from .reading.propertylist import NoPropertyList, parse
 from .simctl import Simctl, SimctlFailed, typed
 from .wda import Wda, WdaError
@@ -30,12 +28,13 @@ from .wda import typed as refused
 log = structlog.get_logger("anydevice.apple")
 
 RUNNER: Final = "com.facebook.WebDriverAgentRunner.xctrunner"
-PORTS: Final = (8101, 8199)
-"""First and last port of agents that are started here; 8100 is what everybody else's has."""
 DEVICE_PORT: Final = 8100
 """Port of an agent on a physical device."""
 UP: Final = 60.0
 """Seconds an agent may take until it answers."""
+_PID: Final = re.compile(r":\s*(\d+)\s*$", re.M)
+BEHIND: Final = (2, 3)
+"""States of an app that runs and is not in front: suspended, in the background."""
 INSTALLING: Final = 120.0
 TRIES: Final = 3
 """Ports that are tried for one runner."""
@@ -52,82 +51,29 @@ TUNNELS: Final[Mapping[str, Callable[[str, int], Sequence[str]]]] = {
 """Programs that forward a port of a physical device, and their words. They are run, never imported."""
 
 
-class Ports:
-    """Ports for agents; none is given twice, on this host: each is locked by a file for as long as it is used."""
-
-    def __init__(self, first: int, last: int) -> None:
-        self._first, self._last = first, last
-        self._taken: dict[int, IO[bytes]] = {}
-
-    def take(self) -> int:
-        """A port nobody listens on.
-
-        Raises:
-            UpstreamUnavailable: There is none.
-        """
-        for port in range(self._first, self._last + 1):
-            if port in self._taken or (lock := _locked(port)) is None:
-                continue
-            if _free(port):
-                self._taken[port] = lock
-                return port
-            lock.close()
-        raise UpstreamUnavailable(
-            "No port is free for another WebDriverAgent.",
-            upstream="WebDriverAgent",
-            enable_hint=f"Free one from {self._first} to {self._last}, or set [apple] ports.",
-        )
-
-    def keep(self, port: int) -> None:
-        """Takes one on that is used already; whoever used it may not have let go of it yet."""
-        lock = _locked(port)
-        if lock is not None:
-            self._taken[port] = lock
-
-    def give(self, port: int) -> None:
-        """Gives one back."""
-        lock = self._taken.pop(port, None)
-        if lock is not None:
-            lock.close()
-
-
-def _locked(port: int) -> IO[bytes] | None:
-    """The lock of a port; None where another program of this user has it."""
-    path = Path(tempfile.gettempdir(), f"anydevice-agent-{os.getuid()}-{port}.lock")
-    file = path.open("ab")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    return file
-
-
-def _free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
 class Agent:
-    """The agent of one device. `wda()` gives it, started where need be; what it needs is found out when it is used."""
+    """The agent of one device. `wda()` gives it, started where need be; what it needs is found out when it is used.
+
+    Attributes:
+        driven: Says which app is driven; it is in front again after an agent was started.
+    """
 
     def __init__(
         self,
         start: Callable[[], Awaitable[Wda]] | None,
         url: str = "",
         end: Callable[[], Awaitable[None]] | None = None,
+        prove: Callable[[], Awaitable[bool]] | None = None,
         *,
         fixed: bool = True,
     ) -> None:
-        """`url` is where one runs already (`fixed`: and no other is started); `start` starts one, `end` ends it."""
+        """`url` is where one runs already (`fixed`: and no other is started); `start` starts one, `end` ends it, and
+        `prove` says whether it is still the one that was started.
+        """
         self._start, self._end = start, end
-        self._wda = Wda(url) if url else None
+        self._wda = Wda(url, prove) if url else None
         self._fixed = fixed and bool(url)
+        self.driven: Callable[[], str | None] | None = None
         self._lock = anyio.Lock()
         self._up = False
 
@@ -147,8 +93,7 @@ class Agent:
         async with self._lock:
             if self._up and self._wda is not None:
                 return self._wda
-            if self._wda is not None and await _answers(self._wda):
-                await _ours(self._wda)
+            if self._wda is not None and await _answers(self._wda) and await self._still(self._wda):
                 self._up = True
                 return self._wda
             if self._fixed or self._start is None:
@@ -163,8 +108,30 @@ class Agent:
                 await self._wda.aclose()
             self._wda = await self._start()
             await _ours(self._wda)
+            await self._return(self._wda)
             self._up = True
             return self._wda
+
+    async def _return(self, wda: Wda) -> None:
+        """The runner came up in front of the app that is driven. One that ended meanwhile is not started anew."""
+        app = self.driven() if self.driven is not None else None
+        if app is None:
+            return
+        try:
+            if await wda.act("/wda/apps/state", {"bundleId": app}, reads=True) in BEHIND:
+                await wda.act("/wda/apps/activate", {"bundleId": app})
+        except (WdaError, AnydeviceError) as error:
+            log.info("app_stays_behind", error=type(error).__name__)
+
+    async def _still(self, wda: Wda) -> bool:
+        """Whether what answers there is the agent of this device; its session is made where it is."""
+        try:
+            await wda.proved()
+        except UpstreamUnavailable:
+            log.info("port_taken_over", url=wda.url)
+            return False
+        await _ours(wda)
+        return True
 
     def lost(self) -> None:
         """It did not answer: the next use looks whether it is there, and starts one anew."""
@@ -206,7 +173,7 @@ class SimulatorRunner:
     def __init__(self, simctl: Simctl, ports: Ports, bundle: str, app: str) -> None:
         """`bundle` is the runner's id, `app` the path of one to install where it is not there; may be empty."""
         self._simctl, self._ports, self._bundle, self._app = simctl, ports, bundle, app
-        self.port = 0
+        self.port = self.pid = 0
 
     async def start(self) -> Wda:
         """Launches it and returns once it answers.
@@ -218,16 +185,21 @@ class SimulatorRunner:
         try:
             await self._there()
             for _ in range(TRIES):
+                if self.port and not await anyio.to_thread.run_sync(free, self.port):
+                    self._ports.give(self.port)  # the old one hangs, or another agent serves there by now
+                    self.port = 0
                 if not self.port:
-                    self.port = self._ports.take()
-                await self._simctl.words(
+                    self.port = await anyio.to_thread.run_sync(self._ports.take)
+                done = await self._simctl.words(
                     "launch", "--terminate-running-process", self._simctl.udid, self._bundle,
                     deadline=60.0, variables={"SIMCTL_CHILD_USE_PORT": str(self.port)},
                 )  # fmt: skip
-                wda = Wda(f"http://127.0.0.1:{self.port}")
+                pid = _PID.search(done.text)
+                self.pid = int(pid[1]) if pid else 0
+                wda = Wda(f"http://127.0.0.1:{self.port}", self.serves)
                 await _await(wda, "Look at the simulator: the runner may ask something; or install another one.")
                 # A runner whose port somebody else took ends by itself, and what answers there is not ours.
-                if f"UIKitApplication:{self._bundle}[" in (await self._simctl.run("spawn", "launchctl", "list")).text:
+                if await wda.sure():
                     await self._aside(wda)
                     return wda
                 await wda.aclose()
@@ -240,6 +212,18 @@ class SimulatorRunner:
             enable_hint="Set [apple] ports to a range that nothing else uses.",
             reason="port_taken",
         )
+
+    async def serves(self) -> bool:
+        """Whether the runner that was started still runs, and so still has its port. Simulators share the host's."""
+        try:
+            done = await self._simctl.run("spawn", "launchctl", "list")
+        except SimctlFailed as error:
+            raise typed(error) from None
+        pids = [
+            int(row[1])
+            for row in re.finditer(rf"^(\d+)\s.*UIKitApplication:{re.escape(self._bundle)}\[", done.text, re.M)
+        ]
+        return self.pid in pids if self.pid else bool(pids)
 
     async def _there(self) -> None:
         done = await self._simctl.run("listapps")
@@ -305,9 +289,9 @@ class DeviceRunner:
             )
         program = processes.find(self._tunnel, install=f"Install {self._tunnel}, or name another tunnel.")
         if self._child is None or self._child.code is not None:
-            self._port = self._port or self._ports.take()
+            self._port = self._port or await anyio.to_thread.run_sync(self._ports.take)
             self._child = await processes.start([program, *TUNNELS[self._tunnel](self._udid, self._port)])
-        wda = Wda(f"http://127.0.0.1:{self._port}")
+        wda = Wda(f"http://127.0.0.1:{self._port}", self.serves)
         if not await _answers(wda):
             await self._devicectl.do("process", "launch", after=("--terminate-existing", self._bundle))
             await _await(
@@ -316,6 +300,10 @@ class DeviceRunner:
                 "or xcodebuild test-without-building), then repeat the call.",
             )
         return wda
+
+    async def serves(self) -> bool:
+        """Whether the tunnel still runs, and so still has its port."""
+        return self._child is not None and self._child.code is None
 
     async def end(self) -> None:
         """Ends the tunnel; the runner stays, as on every device that was tested on."""

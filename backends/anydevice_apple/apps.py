@@ -74,7 +74,7 @@ class AppleApps(Apps):
         """
         bundle = await self._reach.bundles.meant(request.app) if request.app is not None else None
         # Before anything is opened: an agent that is started comes up in front itself, and is sent away by home.
-        engine = await self._reach.engine()
+        engine = await self._reach.ready()
         self._reach.acted += 1
         end = anyio.current_time() + request.deadline
         data: dict[str, Any] = {}
@@ -96,7 +96,7 @@ class AppleApps(Apps):
         if pid is None and front is not None:
             pid = front.pid
         app = front.app if front is not None else bundle.id if bundle is not None else ""
-        self._reach.opened, self._reach.pid = app or None, pid
+        self._reach.opened, self._reach.pid, self._reach.left = app or None, pid, False
         data |= {"app": app, "location": request.url or app, "pid": pid}
         return Acted("launch", verified=True if front is not None else None, data=named(engine, data))
 

@@ -13,10 +13,11 @@ from anydevice_schemas import Device
 from anydevice_schemas.errors import AnydeviceError, ToolMissing
 
 from . import devicectl, simctl
-from .agents import PORTS, RUNNER, TUNNELS, Agent, DeviceRunner, Ports, SimulatorRunner
+from .agents import RUNNER, TUNNELS, Agent, DeviceRunner, SimulatorRunner
 from .devicectl import Devicectl
 from .driver import ENGINES, AppleDriver
 from .inventory import physical, simulator
+from .ports import PORTS, Ports
 from .programs import DIALECTS, found
 from .settings import Undo
 from .simctl import Simctl
@@ -57,7 +58,7 @@ class AppleBackend(Backend):
         self._runners: dict[str, SimulatorRunner | DeviceRunner] = {}
         self._simctls: dict[str, Simctl] = {}
         self._undo: dict[str, dict[str, Undo]] = {}
-        self._adopted: dict[str, int] = {}
+        self._adopted: dict[str, tuple[int, int]] = {}
 
     def _xcrun(self, env: Environment) -> Program:
         return Program(self._program, env.variables)
@@ -121,12 +122,12 @@ class AppleBackend(Backend):
         else:
             if own is not None:
                 runner = SimulatorRunner(own, self._ports, self._bundle, self._wda)
-                runner.port = self._adopted.pop(device.id, 0)
+                runner.port, runner.pid = self._adopted.pop(device.id, (0, 0))
             else:
                 assert control is not None
                 runner = DeviceRunner(control, device.id, self._ports, self._bundle, self._tunnel)
             known = f"http://127.0.0.1:{runner.port}" if isinstance(runner, SimulatorRunner) and runner.port else ""
-            agent = Agent(runner.start, known, runner.end, fixed=False)
+            agent = Agent(runner.start, known, runner.end, runner.serves, fixed=False)
             self._runners[device.id] = runner
         self._agents[device.id] = agent
         return agent
@@ -153,18 +154,24 @@ class AppleBackend(Backend):
 
     async def hand_over(self) -> Mapping[str, Any] | None:
         """See `Backend.hand_over`: agents on simulators go on running."""
-        ports = {
-            udid: runner.port
+        running = {
+            udid: runner
             for udid, runner in self._runners.items()
             if isinstance(runner, SimulatorRunner) and runner.port
         }
-        return {"ports": ports} if ports else None
+        if not running:
+            return None
+        return {
+            "ports": {udid: runner.port for udid, runner in running.items()},
+            "pids": {udid: runner.pid for udid, runner in running.items()},
+        }
 
     async def take_up(self, state: Mapping[str, Any]) -> None:
         """See `Backend.take_up`: an agent that does not answer any more is started anew when it is needed."""
+        pids = state.get("pids", {})
         for udid, port in state["ports"].items():
             if udid not in self._runners:
-                self._adopted[str(udid)] = int(port)
+                self._adopted[str(udid)] = int(port), int(pids.get(udid, 0))
                 self._ports.keep(int(port))
 
     async def aclose(self) -> None:

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from anydevice.driver import TreeScope
 from anydevice_schemas import Device, Tree
-from anydevice_schemas.errors import DeviceOffline, OutcomeUnknown, Unsupported, UpstreamUnavailable
+from anydevice_schemas.errors import AnydeviceError, DeviceOffline, OutcomeUnknown, Unsupported, UpstreamUnavailable
 
 from .agents import Agent
 from .bundles import Bundles
@@ -56,6 +56,9 @@ class Reach:
         self.acted = 0
         self.opened: str | None = None
         """The app that was opened last by this driver."""
+        self.left = False
+        """Whether that app was left on purpose since, for the home screen."""
+        agent.driven = lambda: None if self.left else self.opened
         self.pid: int | None = None
         others = [engine] if engine in DIALECTS else list(DIALECTS) if simctl is not None and engine == "auto" else []
         self._either = Either(agent.wda, others)
@@ -87,6 +90,19 @@ class Reach:
         if self.simctl is None:
             raise Unsupported("Only simulators can do that.", operation="simctl", alternatives=[])
         return self.simctl
+
+    async def ready(self) -> Engine:
+        """As `engine`, with its agent up: one that is started comes up in front of everything else."""
+        engine = await self.engine()
+        if isinstance(engine, WdaEngine):
+            running = self.agent.running
+            try:
+                if running is not None:
+                    await running.status()
+            except AnydeviceError:
+                self.agent.lost()
+            await self.agent.wda()
+        return engine
 
     async def front(self) -> Front | None:
         """The app in front."""

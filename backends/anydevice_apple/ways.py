@@ -82,6 +82,7 @@ class AppleNavigation(Navigation):
         """See `Navigation.home`."""
         engine = await self._reach.engine()
         self._reach.acted += 1
+        self._reach.left = True
         await engine.home()
         front = await self._reach.came(_at_home, within=ARRIVAL)
         verified = None if front is None else front.app in HOMES

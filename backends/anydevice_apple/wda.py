@@ -2,12 +2,15 @@
 
 A new session ends the one before it, whoever made that. So a session that is gone is made anew once, and then only what
 reads is repeated; what acts is refused, having done nothing.
+
+Every answer tells the session that is active. One that is not ours means that another program drives the device, or
+that another device's agent has the port by now: then `prove` is asked, before anything of the answer is believed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -69,11 +72,16 @@ class WdaError(Exception):
 class Wda:
     """One WebDriverAgent, at an address such as `http://127.0.0.1:8100`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, prove: Callable[[], Awaitable[bool]] | None = None) -> None:
+        """`prove` says whether what serves there is still the agent of the device that is meant."""
         self.url = url.rstrip("/")
         self.settings: dict[str, Any] = dict(SETTINGS)
+        self._prove = prove
         self._client: httpx2.AsyncClient | None = None
         self._session: str | None = None
+        self._sure = False
+        self._had: set[str | None] = set()
+        """Sessions of others, of which it is proved that they are on the same device."""
         self._making = anyio.Lock()
 
     # --- without a session ---
@@ -117,6 +125,34 @@ class Wda:
         ready = isinstance(value, Mapping) and value.get("ready", value.get("state") == "success")
         return value if isinstance(value, Mapping) and ready else {}
 
+    async def proved(self) -> None:
+        """As `sure`.
+
+        Raises:
+            UpstreamUnavailable: It does not; another one does.
+        """
+        if await self.sure():
+            return
+        raise UpstreamUnavailable(
+            "WebDriverAgent ended, and what serves at its port by now is not the agent of this device.",
+            hint="Repeat the call: an agent is started anew.",
+            upstream="WebDriverAgent",
+            enable_hint="Set [apple] ports to a range that nothing else uses.",
+            reason="another_device",
+            retryable=True,
+        )
+
+    async def sure(self) -> bool:
+        """Asks whether the agent of the device that is meant serves here."""
+        self._sure = self._prove is None or await self._prove()
+        if not self._sure:
+            self._session = None
+        return self._sure
+
+    def _forget(self) -> None:
+        """The session is no more, and perhaps its agent neither."""
+        self._session, self._sure = None, False
+
     # --- in the session ---
 
     async def look(self, path: str, *, deadline: float = QUICK) -> Any:
@@ -132,7 +168,7 @@ class Wda:
             except WdaError as error:
                 if error.error != "invalid session id" or last:
                     raise
-                self._session = None
+                self._forget()
         raise AssertionError("unreachable")
 
     async def act(
@@ -152,7 +188,7 @@ class Wda:
             except WdaError as error:
                 if error.error != "invalid session id":
                     raise
-                self._session = None
+                self._forget()
                 log.info("session_taken", url=self.url)
                 if not reads or last:
                     raise UpstreamUnavailable(
@@ -185,6 +221,9 @@ class Wda:
     async def _open(self, deadline: float) -> str:
         async with self._making:
             if self._session is None:
+                if not self._sure:
+                    await self.proved()
+                self._had.clear()
                 body = {"capabilities": {"firstMatch": [{}], "alwaysMatch": dict(CAPABILITIES)}}
                 value = await self._ask("POST", "/session", body, max(deadline, 20.0), None)
                 found = value.get("sessionId") if isinstance(value, Mapping) else None
@@ -220,6 +259,7 @@ class Wda:
                         if len(data) > ANSWER_MOST:
                             raise _strange("the answer is too large")
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._sure = False
             raise UpstreamUnavailable(
                 "WebDriverAgent does not run there.",
                 hint="Call doctor; the next call starts it anew where it can.",
@@ -238,7 +278,13 @@ class Wda:
                 sent=f"{method} {path[:80]}",
                 reason=type(error).__name__,
             ) from error
-        return _value(response.status_code, bytes(data))
+        answer = _answer(response.status_code, bytes(data))
+        told = answer.get("sessionId", self._session)
+        told = told if isinstance(told, str) else None
+        if self._session is not None and told != self._session and told not in self._had:
+            await self.proved()
+            self._had.add(told)
+        return _value(response.status_code, answer)
 
     async def aclose(self) -> None:
         """Ends the session, where that is quick, and the connections."""
@@ -256,11 +302,10 @@ class Wda:
         await client.aclose()
 
 
-def _value(status: int, data: bytes) -> Any:
-    """What an answer says.
+def _answer(status: int, data: bytes) -> Mapping[str, Any]:
+    """An answer as it came.
 
     Raises:
-        WdaError: It is an error.
         UpstreamUnavailable: It is no answer of a WebDriverAgent.
     """
     try:
@@ -269,6 +314,15 @@ def _value(status: int, data: bytes) -> Any:
         raise _strange(f"status {status}, and no JSON") from None
     if not isinstance(answer, Mapping):
         raise _strange("no object")
+    return answer
+
+
+def _value(status: int, answer: Mapping[str, Any]) -> Any:
+    """What an answer says.
+
+    Raises:
+        WdaError: It is an error.
+    """
     value = answer.get("value")
     if isinstance(value, Mapping) and "error" in value and (status >= 400 or "traceback" in value):
         raise WdaError(str(value["error"]), str(value.get("message", "")), status)

@@ -1,0 +1,95 @@
+"""Which device an agent's answers are of, where several share one loopback and the ports on it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from anydevice_lab.apple import Lab
+
+from .rig import PRACTICE, Rig, rig
+
+pytestmark = pytest.mark.anyio
+HOME = "com.apple.springboard"
+RUNNER = "com.facebook.WebDriverAgentRunner.xctrunner"
+
+
+def a_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        found: int = probe.getsockname()[1]
+        return found
+
+
+@pytest.fixture
+async def taken(tmp_path: Path) -> AsyncIterator[tuple[Rig, str, str]]:
+    """A phone whose agent ended, and another one whose agent has its port now."""
+    port = a_port()
+    async with Lab() as lab, rig(lab, tmp_path / "home", ports=[port, port + 20]) as router:
+        phone, other = await lab.start("iphone", "iphone")
+        await router.open(phone)
+        await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, RUNNER])
+        assert await lab.agent(other, port) == port
+        await anyio.run_process([lab.xcrun, "simctl", "launch", other, PRACTICE, "--screen", "form"])
+        yield router, phone, other
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("snapshot", {}), ("press", {"target": "Increment"}), ("press", {"x": 201, "y": 222}), ("home", {}),
+        ("screenshot", {}), ("orientation", {"value": "landscape-left"}), ("appstate", {}),
+    ],
+)  # fmt: skip
+async def test_an_agent_of_another_simulator_that_took_the_port_is_never_taken_for_ours(
+    taken: tuple[Rig, str, str], command: str, given: dict[str, object]
+) -> None:
+    """Simulators share the loopback of their Mac: what answers at a port need not be what answered there before."""
+    router, phone, other = taken
+    lab = router.lab
+    answer = await router.do(command, expect=None, **given)
+    assert answer.ok or (answer.error is not None and answer.error.retryable)
+    assert "Sign in" not in str(answer.data)
+    acted = {"tap", "session", "orientation", "home", "button"}
+    assert not [entry for entry in await lab.journal(other) if entry["kind"] in acted]
+    state = await lab.state(other)
+    assert (state["front"], state["turned"]) == (PRACTICE, "PORTRAIT")
+    await router.open(phone)
+    await router.do("press", target="Increment")
+    assert await lab.journal(phone, "tap") and not await lab.journal(other, "tap")
+
+
+async def end_runner(lab: Lab, phone: str) -> None:
+    await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, RUNNER])
+
+
+async def test_an_agent_that_is_started_anew_leaves_the_app_that_is_driven_in_front(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    """The runner comes up in front of everything else."""
+    await router.open(phone)
+    await end_runner(lab, phone)
+    await router.do("press", target="Increment", expect=None)
+    await router.do("press", target="Increment")
+    assert (await lab.state(phone))["front"] == PRACTICE and await router.text("Count") in ("1", "2")
+    await end_runner(lab, phone)
+    assert (await router.do("open", app=PRACTICE)).data["app"] == PRACTICE
+
+
+async def test_it_brings_back_neither_what_was_left_for_the_home_screen_nor_what_ended(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    await router.open(phone)
+    await router.do("home")
+    await end_runner(lab, phone)
+    await router.do("appstate", expect=None)
+    assert (await router.do("appstate")).data["app"] == HOME
+    await router.open(phone)
+    await end_runner(lab, phone)
+    await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, PRACTICE])
+    await router.do("appstate", expect=None)
+    assert PRACTICE not in (await lab.state(phone))["running"]
