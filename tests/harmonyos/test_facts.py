@@ -10,9 +10,9 @@ from anydevice_harmonyos.reach import View
 from anydevice_harmonyos.reading import display
 from anydevice_lab.harmonyos import Lab
 from anydevice_schemas import Point
-from anydevice_schemas.errors import DeviceNotReady, InvalidArgument
+from anydevice_schemas.errors import DeviceNotReady, InvalidArgument, UpstreamUnavailable
 
-from .rig import Rig, reach
+from .rig import Rig, hdc, reach
 
 pytestmark = pytest.mark.anyio
 FOLDER = "/data/local/tmp/facts"
@@ -101,6 +101,14 @@ async def test_a_place_beyond_all_measure_is_refused_as_any_outside_of_the_scree
     assert isinstance(view, View)
     x, y = await reach(lab, phone).pixels(Point(far, far), whole=True)
     assert 1 <= x <= view.width - 1 and 1 <= y <= view.height - 1
+
+
+@pytest.mark.parametrize("port", ["tcp:0", "tcp:-1", "tcp:65536", "tcp:99999", "tcp:x"])
+async def test_a_port_that_is_none_is_no_end_of_a_forward(lab: Lab, router: Rig, phone: str, port: str) -> None:
+    await router.do("forward", device=phone, action="add", hostPort=0, deviceSocket=port, expect="invalid_argument")
+    with pytest.raises(UpstreamUnavailable):
+        await hdc(lab, phone).forward("tcp:0" if port == "tcp:x" else "tcp:45678", port)
+    assert (await router.do("forward", device=phone, action="list")).data["forwards"] == []
 
 
 # --- screens ---

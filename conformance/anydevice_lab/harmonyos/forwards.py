@@ -73,7 +73,7 @@ class Forwards:
     async def add(self, device: HarmonyDevice, key: str, rule: str, *, forward: bool) -> str:
         """Adds a rule for a device that was called by a key; why that fails, or nothing."""
         here, _, there = rule.strip().partition(" ")
-        if not there or ":" not in here or ":" not in there or rule in self._rules:
+        if not there or not _node(here) or not _node(there) or rule in self._rules:
             return "Forward parament failed"
         made = Forward(key, f"{here} {there}", forward, device=device)
         if not forward:
@@ -82,7 +82,7 @@ class Forwards:
             self._rules[made.rule] = made
             return ""
         kind, _, port = here.partition(":")
-        if kind != "tcp" or not port.isdigit() or not 0 < int(port) < 65536:
+        if kind != "tcp":
             return "Forward parament failed"
         try:
             listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=int(port))
@@ -102,6 +102,14 @@ class Forwards:
         self._tasks.start_soon(serve, made.scope)
         self._rules[made.rule] = made
         return ""
+
+
+def _node(text: str) -> bool:
+    """Whether hdc takes an end: a kind and a name; of tcp a port (`CheckNodeInfo` in its forward.cpp)."""
+    kind, _, name = text.partition(":")
+    if kind == "tcp":
+        return name.isascii() and name.isdigit() and 0 < int(name) < 65536
+    return bool(kind and name)
 
 
 async def _to_device(device: HarmonyDevice, address: str, stream: SocketStream) -> None:

@@ -103,6 +103,9 @@ def _wanted(ctx: Context, args: ForwardInput) -> Forward:
         raise ctx.bad_argument("devicePort", "one side of the device is needed", "devicePort or deviceSocket")
     if args.device_socket is not None and not SOCKET.fullmatch(args.device_socket):
         raise ctx.bad_argument("deviceSocket", "is no socket of a device", "such as localabstract:debug")
+    kind, _, number = (args.device_socket or "").partition(":")
+    if kind == "tcp" and not (number.isascii() and number.isdigit() and 0 < int(number) <= 65_535):
+        raise ctx.bad_argument("deviceSocket", "is no port", "devicePort, or tcp:1 to tcp:65535")
     fixed, name = (args.host_port, "hostPort") if args.reverse else (args.device_port, "devicePort")
     if fixed == 0:
         raise ctx.bad_argument(name, "the port that is reached has to be named", "1 to 65535")
