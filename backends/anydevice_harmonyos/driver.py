@@ -24,7 +24,7 @@ from .logs import HarmonyosLogs
 from .looking import Looking
 from .packages import Packages
 from .perf import HarmonyosPerf
-from .pointer import HarmonyosPointer
+from .pointer import HarmonyosPointer, RemotePointer
 from .power import EmulatorPower
 from .presses import ByRemote, ByTouch
 from .reach import Reach
@@ -59,7 +59,7 @@ class HarmonyosDriver(Driver):
         self.screen = HarmonyosScreen(reach, looking, guard, self.apps)
         self.links = HarmonyosLinks(self.apps)
         self.navigation = HarmonyosNavigation(reach, guard) if television else HandheldNavigation(reach, guard)
-        self.pointer = HarmonyosPointer(reach)
+        self.pointer = RemotePointer(reach) if television else HarmonyosPointer(reach)
         if television:
             self.remote = HarmonyosRemote(reach)
         else:

@@ -15,7 +15,7 @@ PRIMARY: Final = "primary"
 
 
 class HarmonyosPointer(Pointer):
-    """See `Pointer`. Clicking is left to fingers and to the remote control, which apps are made for."""
+    """See `Pointer`. Clicking and dragging are left to fingers, which apps are made for."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
@@ -29,6 +29,10 @@ class HarmonyosPointer(Pointer):
         x, y = await self._reach.pixels(point)
         await self._reach.input(f"uinput -M -m {x} {y}")
         return Acted("mouse")
+
+
+class RemotePointer(HarmonyosPointer):
+    """See `Pointer`: a TV's pointing remote, which drags as well. Pressing is left to the arrows."""
 
     async def drag(self, start: Point, end: Point, *, seconds: float, button: Button = PRIMARY) -> Acted:
         """See `Pointer.drag`.

@@ -29,7 +29,8 @@ def start(machine: Machine, app: App, url: str | None = None, params: dict[str, 
     if isinstance(given.get("arguments"), str):
         given["arguments"] = [word for word in str(given["arguments"]).split(",") if word]
     if isinstance(screen, HandsetPractice) and (url or given or not screen.running):
-        screen.deliver(url, given)
+        if screen.deliver(url, given):  # a fresh run: the field that had the focus is gone, and the keyboard with it
+            machine.keyboard_shown, machine.popup = False, None
     elif url is not None:
         screen.location = url
     machine.number(f"mission/{app.id}")
