@@ -48,9 +48,15 @@ def available(manifest: Manifest, device: Device, driver: Driver, operation: str
 def why_not(manifest: Manifest, device: Device, driver: Driver, operation: str) -> str:
     """Why an operation cannot be used now."""
     if not declared(manifest, device, operation):
-        return "not declared for this device"
+        return _undeclared(manifest, operation)
     down = driver.unavailable()
     return down.get(operation) or down.get(operation.partition(".")[0]) or "declared, but the driver does not offer it"
+
+
+def _undeclared(manifest: Manifest, operation: str) -> str:
+    """Why a device has no such operation, as far as its backend says."""
+    told = manifest.absent
+    return told.get(operation) or told.get(operation.partition(".")[0]) or "not declared for this device"
 
 
 def choose(
@@ -85,7 +91,7 @@ def refuse_undeclared(command: Command, arguments: Mapping[str, Any], manifest: 
         arguments,
         device,
         can=lambda op: declared(manifest, device, op),
-        why=lambda op: "not declared for this device",
+        why=lambda op: _undeclared(manifest, op),
     )
 
 

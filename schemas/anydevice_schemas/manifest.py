@@ -106,6 +106,10 @@ class Manifest(Word):
     operations: dict[str, Constraint] = Field(
         description="Every operation a driver of this backend may offer, e.g. `touch.swipe`."
     )
+    absent: dict[str, str] = Field(
+        default_factory=dict,
+        description="Operations, or whole capabilities, that are not declared, and why; told to who asks for them.",
+    )
     unseen: list[Unseen] = Field(
         default_factory=list,
         description="What no tree of this platform tells; cases about it are honestly absent.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from anydevice_lab.harmonyos import Lab
 from anydevice_schemas import Point
 from anydevice_schemas.errors import DeviceNotReady, InvalidArgument, UpstreamUnavailable
 
-from .rig import Rig, hdc, reach
+from .rig import PRACTICE, Rig, hdc, reach
 
 pytestmark = pytest.mark.anyio
 FOLDER = "/data/local/tmp/facts"
@@ -136,3 +137,22 @@ def test_of_several_screens_that_are_on_the_one_with_a_size_counts() -> None:
     both = OTHERS_DARK.replace("POWER_STATUS_OFF", "POWER_STATUS_ON")
     found = display.panel(both)
     assert found is not None and (found.id, found.usable) == ("5", True)
+
+
+# --- what there is not ---
+
+
+async def test_what_the_platform_has_not_is_refused_with_the_reason(lab: Lab, router: Rig, phone: str) -> None:
+    (tv,) = await lab.start("tv")
+    cases: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+        (phone, "clipboard", "no tool read", {}),
+        (phone, "network", "no list", {"app": PRACTICE}),
+        (phone, "settings", "grants or denies", {"area": "permission", "name": "camera", "value": "grant"}),
+        (tv, "orientation", "never turned", {}),
+        (tv, "press", "remote control", {"x": 10, "y": 10}),
+    )
+    for device, command, word, arguments in cases:
+        answer = await router.do(command, device=device, expect="unsupported", **arguments)
+        assert answer.error is not None
+        assert any(word in reason for reason in answer.error.details["missing"].values()), answer.error.details
+    await lab.stop(tv)

@@ -102,3 +102,18 @@ async def test_a_folder_with_names_of_any_kind_goes_and_comes_whole(router: Rig,
     answer = await router.do("files", device=stick, action="pull", devicePath="/tmp/facts", hostPath="back")
     assert answer.data["files"] == len(names)
     assert {name: (router.folder / "back" / name).read_text() for name in names} == {name: name for name in names}
+
+
+# --- what there is not ---
+
+
+async def test_what_the_platform_has_not_is_refused_with_the_reason(router: Rig, stick: str) -> None:
+    cases: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("clipboard", "no tool that reads", {}),
+        ("orientation", "never turned", {}),
+        ("press", "ignore touch", {"x": 10, "y": 10}),
+    )
+    for command, word, arguments in cases:
+        answer = await router.do(command, device=stick, expect="unsupported", **arguments)
+        assert answer.error is not None
+        assert any(word in reason for reason in answer.error.details["missing"].values()), answer.error.details
