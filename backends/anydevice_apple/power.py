@@ -24,7 +24,7 @@ from .simctl import Simctl, SimctlFailed, typed
 log = structlog.get_logger("anydevice.apple")
 
 STEP: Final = 0.5
-GOING: Final = 30.0
+GOING: Final = 45.0
 """Seconds a simulator may take to go down before it can be booted."""
 
 
@@ -43,6 +43,7 @@ class SimulatorPower(Power):
             DeviceNotReady: It is in a state from which it cannot be booted.
         """
         end = anyio.current_time() + deadline
+        going = min(end, anyio.current_time() + GOING)
         already = False
         while True:
             try:
@@ -55,7 +56,7 @@ class SimulatorPower(Power):
                 if state in (BOOTED, "Booting"):
                     already = state == BOOTED
                     break
-                if anyio.current_time() + STEP >= min(end, anyio.current_time() + GOING):
+                if anyio.current_time() + STEP >= going:
                     raise typed(error) from None
             await anyio.sleep(STEP)
         left = max(1.0, end - anyio.current_time())

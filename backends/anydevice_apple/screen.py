@@ -46,7 +46,7 @@ class AppleScreen(Screen):
         """See `Screen.image`.
 
         Raises:
-            Unsupported: `full`.
+            Unsupported: `full`; or the engine's picture is upright, and the screen is not.
             InvalidArgument: The area is not on the screen.
             UpstreamUnavailable: There is no whole picture.
             DialogOpen: A dialog has to be answered first.
@@ -70,7 +70,15 @@ class AppleScreen(Screen):
                 "The device gave no picture that can be read.", upstream=engine.name, enable_hint="Repeat the call."
             ) from None
         # Pixels a point is measured, never taken from a model's name.
-        width, _ = await engine.size()
+        width, height = await engine.size()
+        if (found.width > found.height) != (width > height) and width != height:
+            raise Unsupported(
+                "The picture is not turned as the screen is: no place in it would be a point of the screen.",
+                hint="Turn the device upright, or install WebDriverAgent on it, whose pictures are turned.",
+                operation="screen.image",
+                alternatives=["screen.tree"],
+                engine=engine.name,
+            )
         scale = found.width / width
         whole = Rect(0, 0, found.width / scale, found.height / scale)
         if area is None:

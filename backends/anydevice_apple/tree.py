@@ -138,7 +138,7 @@ class _Builder:
         label, value, role = element.label, element.value, node.role
         if element.type == "SecureTextField":
             # One capture has what was typed in the label, and no value at all: such a label is not told.
-            safe = element.value_told or label == element.placeholder
+            safe = element.value_told or label in (element.placeholder, element.identifier)
             node.secure, node.name = True, self.short((label if safe else "") or element.placeholder)
             return
         name = label or element.placeholder

@@ -93,3 +93,40 @@ async def test_it_brings_back_neither_what_was_left_for_the_home_screen_nor_what
     await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, PRACTICE])
     await router.do("appstate", expect=None)
     assert PRACTICE not in (await lab.state(phone))["running"]
+
+
+# --- a screen that lies on its side, seen by a program that does not turn its pictures ---
+
+
+@pytest.fixture
+async def turned(
+    lab: Lab, router: Rig, phone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Rig]:
+    """A router that drives by axe what another one has turned."""
+    monkeypatch.setenv("PATH", lab.environment["PATH"])
+    async with rig(lab, tmp_path / "axe", engine="axe") as by_axe:
+        await router.open(phone, "form")
+        await router.do("orientation", value="landscape-left")
+        await by_axe.do("open", device=phone, app=PRACTICE, expect=None)
+        yield by_axe
+        await router.do("orientation", value="portrait")
+
+
+async def test_a_picture_that_is_not_turned_is_no_picture_in_points(turned: Rig, phone: str) -> None:
+    """Places in it were given as points of the screen (AXe#5, sim-use#34)."""
+    told = await turned.refused("unsupported", "screenshot", device=phone)
+    assert "turned" in told["message"]
+
+
+@pytest.mark.parametrize("fault", [None, "bars_upright"])
+async def test_on_its_side_what_the_keyboard_hides_is_not_pressed_through_it(
+    lab: Lab, turned: Rig, phone: str, fault: str | None
+) -> None:
+    """The keyboard may be told where an upright screen has it (sim-use#38)."""
+    if fault is not None:
+        await lab.fault(phone, fault)
+    await turned.do("press", device=phone, target="Name", expect=None)
+    await lab.journal(phone, clear=True)
+    told = await turned.refused("element_covered", "press", device=phone, target="General", timeoutMs=0)
+    assert told["cover"].startswith("keyboard")
+    assert not [entry for entry in await lab.journal(phone, "key")]

@@ -147,13 +147,14 @@ def test_the_app_and_its_window_are_no_targets_by_their_name() -> None:
     assert tree.nodes[0].root and tree.nodes[0].name == "Demo"
 
 
-def test_a_secure_field_has_neither_value_nor_a_label_that_may_be_what_was_typed() -> None:
+@pytest.mark.parametrize("more", [{}, {"value": None}])
+def test_a_secure_field_has_neither_value_nor_a_label_that_may_be_what_was_typed(more: dict[str, None]) -> None:
     (field,) = [node for node in tree_of("wda_source_sign_in.synthetic.json").nodes if node.secure]
-    assert field.value is None
+    assert (field.name, field.value) == ("Password", None)
     typed_in = {
         "type": "Application", "label": "x", "rect": {"x": 0, "y": 0, "width": 390, "height": 844}, "children": [
             {"type": "SecureTextField", "label": "hunter2", "name": "pin", "rawIdentifier": "pin",
-             "placeholderValue": "PIN", "rect": {"x": 0, "y": 0, "width": 90, "height": 44}}],
+             "placeholderValue": "PIN", "rect": {"x": 0, "y": 0, "width": 90, "height": 44}, **more}],
     }  # fmt: skip
     tree = build(read_json(typed_in), View(390, 844), WHOLE)
     assert (tree.nodes[-1].name, tree.nodes[-1].value, tree.nodes[-1].secure) == ("PIN", None, True)

@@ -232,7 +232,7 @@ async def test_fields_can_carry_their_text_in_the_label(wda: Wda) -> None:
     assert node["value"] == "••••••"
     await wda.lab.fault(wda.udid, "label_text", times=1)
     node = await wda.node("form.password")
-    assert (node["label"], node["value"]) == ("••••••", None)
+    assert (node["label"], node["value"]) == ("secret", None)
 
 
 async def test_a_tree_too_deep_for_the_system_is_told_as_a_stale_application(wda: Wda) -> None:

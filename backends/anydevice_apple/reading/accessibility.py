@@ -7,7 +7,7 @@ one, so that a key named `I` is not taken for something of the app.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from .elements import DEEPEST, Box, Element, NoSource, Source, box_of, text_of
@@ -23,6 +23,8 @@ _TYPES: Final = {
 }  # fmt: skip
 KEYS: Final = 10
 """Keys of one character that make a keyboard."""
+BAR: Final = 60.0
+"""Points of the bar of suggestions above the keys, at most."""
 TOUCH: Final = 8.0
 """Points between parts of a keyboard that lie side by side."""
 
@@ -88,8 +90,11 @@ def _gather_keyboard(elements: list[Element]) -> None:
     """Puts the keys that lie among the app's elements into a keyboard, at the end."""
     top = [at for at, element in enumerate(elements) if element.parent == 0]
     keys = [at for at in top if elements[at].type == "Button" and len(elements[at].label) == 1]
+    if len(keys) < KEYS:
+        return
+    _turn(elements, top, keys)
     area = _union([box for at in keys if (box := elements[at].box) is not None])
-    if len(keys) < KEYS or area is None:
+    if area is None:
         return
     # What the system lays under the keys is the keyboard's own place; suggestions lie in one row above it.
     under = [
@@ -122,6 +127,38 @@ def _gather_keyboard(elements: list[Element]) -> None:
     elements[:] = order
 
 
+def _turn(elements: list[Element], top: Sequence[int], keys: Sequence[int]) -> None:
+    """Puts a keyboard where it is seen, which is told where the display has it, that does not turn with the app.
+
+    Of the two ways a display can lie on its side it is the one that has the keyboard at the lower edge.
+    """
+    screen = elements[0].box
+    area = _union([box for at in keys if (box := elements[at].box) is not None])
+    if screen is None or area is None or screen[2] <= screen[3] or _holds(screen, area, much=False):
+        return
+    ways: tuple[Callable[[Box], Box], ...] = (
+        lambda box: (box[1], screen[3] - box[0] - box[2], box[3], box[2]),
+        lambda box: (screen[2] - box[1] - box[3], box[0], box[3], box[2]),
+    )
+    way = min(ways, key=lambda one: abs(one(area)[1] + one(area)[3] - screen[3]))
+    if not _holds(screen, way(area), much=False):
+        return  # letters of the app, partly out of sight
+    limit = way(area)[1] - BAR
+    first, last = top.index(keys[0]), top.index(keys[-1])
+
+    def beside(at: int) -> bool:
+        box = elements[at].box
+        return box is not None and way(box)[1] >= limit and elements[at].type in ("Button", "Other")
+
+    while first > 0 and beside(top[first - 1]):
+        first -= 1
+    while last + 1 < len(top) and beside(top[last + 1]):
+        last += 1
+    for at in top[first : last + 1]:
+        box = elements[at].box
+        elements[at].box = way(box) if box is not None else None
+
+
 def _of_keyboard(element: Element, keys: Sequence[int], at: int) -> bool:
     """Whether what lies over a keyboard is a part of it: it comes after the first key, and has nothing inside."""
     return at > keys[0] and element.type in ("Button", "Other")
@@ -135,13 +172,13 @@ def _union(boxes: Sequence[Box]) -> Box | None:
     return left, top, right - left, bottom - top
 
 
-def _holds(box: Box, inner: Box) -> bool:
-    """Whether a box holds most of another, and is not much larger than it."""
+def _holds(box: Box, inner: Box, *, much: bool = True) -> bool:
+    """Whether a box holds most of another, and (`much`) is not much larger than it."""
     left, top = max(box[0], inner[0]), max(box[1], inner[1])
     right = min(box[0] + box[2], inner[0] + inner[2])
     bottom = min(box[1] + box[3], inner[1] + inner[3])
     common = max(0.0, right - left) * max(0.0, bottom - top)
-    return common >= 0.9 * inner[2] * inner[3] and box[2] * box[3] <= 2.5 * inner[2] * inner[3]
+    return common >= 0.9 * inner[2] * inner[3] and (not much or box[2] * box[3] <= 2.5 * inner[2] * inner[3])
 
 
 def _middle_in(box: Box, place: Box) -> bool:

@@ -21,7 +21,7 @@ class Element:
         parent: Index of its parent; -1 for the root.
         value: None where it has none.
         visible: As the engine says; None where it was not asked, or cannot tell.
-        value_told: Whether the engine told a value at all, be it none.
+        value_told: Whether the engine told a value, be it an empty one; JSON of today has null where XML has nothing.
         pid: Process it belongs to, where that is told.
     """
 

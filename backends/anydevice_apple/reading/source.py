@@ -73,7 +73,7 @@ def _element(node: Mapping[str, Any], parent: int) -> Element:
         "Selected" in traits or ("isSelected" in node and flag(node["isSelected"], False)),
         traits,
         text_of(get("placeholderValue", "")),
-        "value" in node,
+        value is not None,
     )
 
 
@@ -166,5 +166,5 @@ def _from_xml(node: Mapping[str, str], parent: int) -> Element:
         selected="Selected" in traits or flag(get("selected"), False),
         traits=traits,
         placeholder=get("placeholderValue", ""),
-        value_told="value" in node,
+        value_told=get("value") is not None,
     )

@@ -52,7 +52,7 @@ KNOWN = {
     "source_legacy": "the tree in JSON has the shape of old builds: value.tree, UIA types, rect with origin and size",
     "source_wrapped": "the tree in XML has AppiumAUT around it",
     "joined_label": "a container over the whole screen has the labels of all that is in it as its own",
-    "label_text": "fields carry their text in the label and no value",
+    "label_text": "fields, secure ones too, carry their text in the label and no value",
     "alert_stall": "as long as an alert of the system is up, the tree takes `seconds` (0.3 without the fault)",
     "touch_ignored": "touches are accepted and do nothing",
     "hid_ignored": "touches and keys of axe and idb are accepted and do nothing",

@@ -72,7 +72,9 @@ async def look(request: Request) -> XNode:
     if faults.active("label_text"):
         for node in root.walk():
             if node.type in TEXT_FIELDS and node.value:
-                node.label, node.value, node.placeholder = node.value, "", ""
+                own = node.element
+                told = own.value if own is not None and own.secure else node.value
+                node.label, node.value, node.placeholder = str(told), "", ""
     _cut(root, limit, int(request.setting("snapshotMaxChildren")))
     return root
 
