@@ -97,7 +97,10 @@ class Wda:
         try:
             return await self._ask("GET", path, None, deadline, params)
         except OutcomeUnknown:
-            return await self._ask("GET", path, None, deadline, params)
+            try:
+                return await self._ask("GET", path, None, deadline, params)
+            except OutcomeUnknown as error:
+                raise _unread(error) from error
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None, *, deadline: float = QUICK) -> Any:
         """Does something that needs no session.
@@ -185,6 +188,10 @@ class Wda:
             session = await self._open(deadline)
             try:
                 return await self.post(f"/session/{session}{path}", body, deadline=deadline)
+            except OutcomeUnknown as error:
+                if reads:
+                    raise _unread(error) from error
+                raise
             except WdaError as error:
                 if error.error != "invalid session id":
                     raise
@@ -300,6 +307,19 @@ class Wda:
                     log.info("session_not_ended", url=self.url)
         self._client = None
         await client.aclose()
+
+
+def _unread(error: OutcomeUnknown) -> UpstreamUnavailable:
+    """What was lost was only read: nothing can have been done."""
+    return UpstreamUnavailable(
+        "The answer of WebDriverAgent was lost.",
+        hint="Repeat the call: nothing was done.",
+        upstream="WebDriverAgent",
+        enable_hint="Call doctor where that does not help.",
+        reason="answer_lost",
+        retryable=True,
+        sent=error.details.get("sent", ""),
+    )
 
 
 def _answer(status: int, data: bytes) -> Mapping[str, Any]:

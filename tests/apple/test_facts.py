@@ -15,6 +15,7 @@ from .rig import PRACTICE, Rig, rig
 
 pytestmark = pytest.mark.anyio
 HOME = "com.apple.springboard"
+RETRY = (True, "upstream_unavailable")
 RUNNER = "com.facebook.WebDriverAgentRunner.xctrunner"
 
 
@@ -93,6 +94,20 @@ async def test_it_brings_back_neither_what_was_left_for_the_home_screen_nor_what
     await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, PRACTICE])
     await router.do("appstate", expect=None)
     assert PRACTICE not in (await lab.state(phone))["running"]
+
+
+@pytest.mark.parametrize("path", ["GET /source", "/elements"])
+async def test_an_answer_that_was_only_read_and_lost_is_no_unknown_outcome(
+    lab: Lab, router: Rig, phone: str, path: str
+) -> None:
+    """Nothing can have happened, so nobody has to find out what did."""
+    await router.open(phone, "form")
+    await lab.fault(phone, "wda_cut", match=path)
+    answer = await router.do("press", target="Sign in", expect=None)
+    assert answer.ok or (answer.error is not None and answer.error.code == "upstream_unavailable")
+    assert answer.ok is bool(await lab.journal(phone, "tap"))
+    answer = await router.do("snapshot", expect=None)
+    assert answer.ok or (answer.error is not None and (answer.error.retryable, answer.error.code) == RETRY)
 
 
 # --- a screen that lies on its side, seen by a program that does not turn its pictures ---
