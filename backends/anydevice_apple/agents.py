@@ -28,6 +28,9 @@ from .wda import typed as refused
 log = structlog.get_logger("anydevice.apple")
 
 RUNNER: Final = "com.facebook.WebDriverAgentRunner.xctrunner"
+TESTED: Final = 27
+"""The first iOS where a runner serves in a test session only (appium#22636)."""
+XCTEST: Final = "WebDriverAgentRunner.xctest"
 DEVICE_PORT: Final = 8100
 """Port of an agent on a physical device."""
 UP: Final = 60.0
@@ -266,10 +269,16 @@ class SimulatorRunner:
 class DeviceRunner:
     """Starts the runner of a physical device, and the program that forwards its port."""
 
-    def __init__(self, devicectl: Devicectl, udid: str, ports: Ports, bundle: str, tunnel: str) -> None:
+    def __init__(
+        self, devicectl: Devicectl, udid: str, ports: Ports, bundle: str, tunnel: str, *, version: str = ""
+    ) -> None:
+        """`version` is that of the device's system: from iOS 27 on only a test session makes a runner serve."""
         self._devicectl, self._udid, self._ports = devicectl, udid, ports
         self._bundle, self._tunnel = bundle, tunnel
+        major = version.partition(".")[0]
+        self._tested = major.isdecimal() and int(major) >= TESTED
         self._child: processes.Child | None = None
+        self._session: processes.Child | None = None
         self._port = 0
 
     async def start(self) -> Wda:
@@ -293,23 +302,44 @@ class DeviceRunner:
             self._child = await processes.start([program, *TUNNELS[self._tunnel](self._udid, self._port)])
         wda = Wda(f"http://127.0.0.1:{self._port}", self.serves)
         if not await _answers(wda):
-            await self._devicectl.do("process", "launch", after=("--terminate-existing", self._bundle))
-            await _await(
-                wda,
-                "On iOS 27 and later a runner that is launched this way never listens: start it yourself (ios runwda, "
-                "or xcodebuild test-without-building), then repeat the call.",
-            )
+            if self._tested:
+                await self._test_session(program)
+            else:
+                await self._devicectl.do("process", "launch", after=("--terminate-existing", self._bundle))
+            await _await(wda, "Unlock the device; look whether it asks something, such as whom to trust.")
         return wda
+
+    async def _test_session(self, program: str) -> None:
+        """Starts the runner in a test session, which lasts as long as the program that holds it.
+
+        Raises:
+            UpstreamUnavailable: The program that is named as tunnel holds none.
+        """
+        if self._tunnel != "ios":
+            raise UpstreamUnavailable(
+                f"From iOS {TESTED} on a WebDriverAgent that is launched as an app never listens.",
+                upstream="WebDriverAgent",
+                enable_hint='Name go-ios: [apple] tunnel = "ios", which holds a test session; or start the runner '
+                "yourself (xcodebuild test-without-building), then repeat the call.",
+                reason="needs_test_session",
+            )
+        if self._session is not None:
+            await processes.stop(self._session)
+        self._session = await processes.start([
+            program, "runwda", f"--bundleid={self._bundle}", f"--testrunnerbundleid={self._bundle}",
+            f"--xctestconfig={XCTEST}", f"--udid={self._udid}",
+        ])  # fmt: skip
 
     async def serves(self) -> bool:
         """Whether the tunnel still runs, and so still has its port."""
         return self._child is not None and self._child.code is None
 
     async def end(self) -> None:
-        """Ends the tunnel; the runner stays, as on every device that was tested on."""
-        child, self._child = self._child, None
-        if child is not None:
-            await processes.stop(child)
+        """Ends the tunnel, and the test session where one was made; a runner that was launched stays."""
+        children, self._child, self._session = (self._session, self._child), None, None
+        for child in children:
+            if child is not None:
+                await processes.stop(child)
         if self._port:
             self._ports.give(self._port)
             self._port = 0

@@ -125,7 +125,9 @@ class AppleBackend(Backend):
                 runner.port, runner.pid = self._adopted.pop(device.id, (0, 0))
             else:
                 assert control is not None
-                runner = DeviceRunner(control, device.id, self._ports, self._bundle, self._tunnel)
+                runner = DeviceRunner(
+                    control, device.id, self._ports, self._bundle, self._tunnel, version=device.os_version
+                )
             known = f"http://127.0.0.1:{runner.port}" if isinstance(runner, SimulatorRunner) and runner.port else ""
             agent = Agent(runner.start, known, runner.end, runner.serves, fixed=False)
             self._runners[device.id] = runner

@@ -78,6 +78,26 @@ async def test_a_device_at_a_cable_is_driven_through_the_program_that_is_named(
         await lab.stop(phone)
 
 
+@pytest.mark.parametrize("tunnel", ["ios", "iproxy"])
+async def test_from_ios_27_on_the_agent_of_a_device_is_started_in_a_test_session(
+    lab: Lab, on_path: None, tmp_path: Path, tunnel: str
+) -> None:
+    """Launched as an app it never listens (appium#22636)."""
+    (phone,) = await lab.start("iphone-device-27")
+    try:
+        async with rig(lab, tmp_path / "home", tunnel=tunnel) as router:
+            if tunnel != "ios":
+                told = await router.refused("upstream_unavailable", "open", device=phone, app=PRACTICE)
+                assert told["reason"] == "needs_test_session" and "tunnel" in told["enable_hint"]
+                return
+            await router.do("open", device=phone, app=PRACTICE, arguments=["--screen", "home"])
+            await router.do("press", target="Increment")
+            assert await router.text("Count") == "1"
+        assert "com.facebook.WebDriverAgentRunner.xctrunner" not in (await lab.state(phone))["running"]
+    finally:
+        await lab.stop(phone)
+
+
 async def test_a_device_without_such_a_program_says_what_to_name(lab: Lab, tmp_path: Path) -> None:
     (phone,) = await lab.start("iphone-device")
     try:
