@@ -54,7 +54,7 @@ class HarmonyosKeys(Keys):
             return await self._power(word)
         held, key = codes.chord(chord)
         if not held and key == codes.KEYS["power"]:
-            await self._reach.uitest(codes.line(key))  # it is the one key a dark screen takes
+            await self._reach.uitest(codes.line(key), acts=True)  # it is the one key a dark screen takes
         else:
             await self._reach.input(codes.line(*held, key))
         self._selected = (held, key) == SELECT_ALL

@@ -81,10 +81,19 @@ class Reach:
         parts = done.text.split(mark + "\n")
         return [*parts, *([""] * (len(commands) - len(parts)))]
 
-    async def uitest(self, command: str, *, deadline: float = START, most: int = 64 << 20) -> ShellDone:
+    async def uitest(
+        self, command: str, *, deadline: float = START, most: int = 64 << 20, acts: bool = False
+    ) -> ShellDone:
         """Runs a line with calls of the automation program, alone: one deadline for the wait in the queue and the call.
 
+        Args:
+            command: The line.
+            deadline: Seconds for all of it.
+            most: Bytes kept of the output.
+            acts: It must not be repeated where it is not known whether it was carried out.
+
         Raises:
+            OutcomeUnknown: `acts`, and it was sent, and no answer came.
             CallTimeout: It did not get its turn, or did not end, in time.
             AnydeviceError: As `HdcDevice.shell`.
         """
@@ -97,7 +106,10 @@ class Reach:
                 "The device's automation program is busy with another call.", after=deadline, waiting_for="uitest"
             ) from None
         try:
-            return await self.hdc.shell(command, deadline=max(0.1, end - anyio.current_time()), most=most)
+            left = max(0.1, end - anyio.current_time())
+            if acts:
+                return await self.hdc.act(command, deadline=left)
+            return await self.hdc.shell(command, deadline=left, most=most)
         finally:
             self.slot.release()
 
@@ -112,13 +124,14 @@ class Reach:
             DeviceNotReady: The screen is off.
             InvalidArgument: The device refuses the place.
             UpstreamUnavailable: It refuses otherwise.
+            OutcomeUnknown: It did not answer.
             AnydeviceError: As `uitest`.
         """
         whole = (
             f"if {SCREEN} | grep -i {displays.ON} | grep -qv '[=:] *0x0'; then {' && '.join(commands)}; "
             f"else echo {_DARK_MARK}; exit {DARK}; fi"
         )
-        done = await self.uitest(whole, deadline=START + seconds)
+        done = await self.uitest(whole, deadline=START + seconds, acts=True)
         if done.status == DARK and done.text.strip() == _DARK_MARK:
             raise DeviceNotReady(
                 "The screen is off, so input would not arrive.",

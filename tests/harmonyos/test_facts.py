@@ -11,7 +11,7 @@ from anydevice_harmonyos.reach import View
 from anydevice_harmonyos.reading import display
 from anydevice_lab.harmonyos import Lab
 from anydevice_schemas import Point
-from anydevice_schemas.errors import DeviceNotReady, InvalidArgument, UpstreamUnavailable
+from anydevice_schemas.errors import CallTimeout, DeviceNotReady, DeviceOffline, InvalidArgument, UpstreamUnavailable
 
 from .rig import PRACTICE, Rig, hdc, reach
 
@@ -156,3 +156,29 @@ async def test_what_the_platform_has_not_is_refused_with_the_reason(lab: Lab, ro
         assert answer.error is not None
         assert any(word in reason for reason in answer.error.details["missing"].values()), answer.error.details
     await lab.stop(tv)
+
+
+# --- what was sent and not answered ---
+
+
+@pytest.mark.parametrize("fault", ["hang", "disconnect"])
+async def test_input_that_was_not_answered_is_not_known_to_have_been_given(
+    lab: Lab, router: Rig, phone: str, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr("anydevice_harmonyos.reach.START", 2.0)
+    await router.open(phone, "form")
+    await lab.fault(phone, fault, match="uiInput click", times=1)
+    answer = await router.do("press", device=phone, target="General", expect="outcome_unknown")
+    assert answer.error is not None and not answer.error.retryable
+    await router.do("press", device=phone, target="General")
+
+
+async def test_what_was_not_sent_is_no_riddle(lab: Lab, phone: str) -> None:
+    held = reach(lab, phone)
+    await lab.server_fault("mute", times=1)
+    with pytest.raises(CallTimeout):
+        await held.uitest("uitest uiInput click 1 1", deadline=1.0, acts=True)
+    await lab.fault(phone, "session_dead", times=1)
+    with pytest.raises(DeviceOffline):
+        await held.uitest("uitest uiInput click 1 1", acts=True)
+    assert await lab.journal(phone, "tap") == []

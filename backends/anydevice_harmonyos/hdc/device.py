@@ -10,7 +10,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from anydevice_schemas.errors import ConnectionLost, InvalidArgument, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    CallTimeout,
+    ConnectionLost,
+    InvalidArgument,
+    OutcomeUnknown,
+    UpstreamUnavailable,
+)
 
 from . import program
 from .server import HdcServer
@@ -77,11 +83,36 @@ class HdcDevice:
             ConnectionLost: The channel ended before the command did.
             MachineUnreachable, UpstreamUnavailable: The server cannot be reached.
         """
+        return await self._shell(command, deadline, most, [])
+
+    async def act(self, command: str, *, deadline: float = DEADLINE) -> ShellDone:
+        """As `shell`, for a command that must not be repeated where it is not known whether it was carried out.
+
+        Raises:
+            OutcomeUnknown: It was sent, and no answer came.
+            AnydeviceError: As `shell`, of what was not sent.
+        """
+        sent: list[bool] = []
+        try:
+            return await self._shell(command, deadline, MOST, sent)
+        except (CallTimeout, ConnectionLost) as error:
+            if not any(sent):
+                raise
+            raise OutcomeUnknown(
+                "The device did not answer: it may or may not have done that.",
+                hint="Look before doing it again (snapshot, or screenshot).",
+                sent="shell",
+                reason=error.code,
+            ) from error
+
+    async def _shell(self, command: str, deadline: float, most: int, sent: list[bool]) -> ShellDone:
+        """`sent` is told whether the command got through."""
         mark = f"__rc_{secrets.token_hex(6)}="
         # In a shell of its own: whatever the command does to its shell (exit, cd, set), the mark comes after it.
         whole = f"shell ({command}\n) 2>&1; echo {mark}$?"
         async with self._channel(deadline, "shell") as channel:
             await channel.command(whole)
+            sent.append(channel.sent)
             answer, dropped = await channel.answer(most)
         at = answer.rfind(mark.encode())
         if at < 0:

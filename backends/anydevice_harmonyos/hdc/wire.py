@@ -106,6 +106,11 @@ class Connection:
         except Closed:
             self._sent = False
 
+    @property
+    def sent(self) -> bool:
+        """Whether the command got through to the server, as far as this side knows."""
+        return self._sent
+
     async def frames(self) -> AsyncIterator[bytes]:
         """What is answered, frame by frame, until the server closes.
 
