@@ -9,7 +9,15 @@ import anyio
 
 from anydevice_adb import AdbDevice, ShellDone, line
 from anydevice_schemas import Tree
-from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, DeviceOffline, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    AnydeviceError,
+    CallTimeout,
+    ConnectionLost,
+    DeviceNotReady,
+    DeviceOffline,
+    OutcomeUnknown,
+    UpstreamUnavailable,
+)
 
 from .reading import guest
 from .reading.page import NoPage, Page, parse_page
@@ -21,6 +29,8 @@ BACK_WITHIN: Final = 8.0
 """Seconds a device that is offline is waited for: the transport has such moments of about five."""
 STEP: Final = 0.25
 SOURCE: Final = "getPageSource"
+ACTS: Final = frozenset({"click", "clickCenter", "injectInputKeyEvent", "setText", "perform"})
+"""Methods that must not be called again where it is not known whether they did what they do."""
 FRESH: Final = 0.25
 """Seconds for which a look at the screen serves the next press as well."""
 READY: Final = "device"
@@ -58,6 +68,7 @@ class Reach:
             DeviceNotReady: It does not listen.
             UpstreamUnavailable: It refused, or gave no answer.
             CallTimeout: It did not answer in time.
+            OutcomeUnknown: Instead of these two, where the method does something.
             AnydeviceError: The device cannot be reached.
         """
         if method != SOURCE:
@@ -74,6 +85,22 @@ class Reach:
                 method=method,
                 said=error.said,
             ) from error
+        except (CallTimeout, ConnectionLost, UpstreamUnavailable) as error:
+            if method not in ACTS:
+                raise
+            raise unknown(method, error) from error
+
+    async def act(self, *words: str | int, deadline: float = 10.0) -> ShellDone:
+        """As `run`, for what must not be done again where it is not known whether it was carried out.
+
+        Raises:
+            OutcomeUnknown: It was sent, and no answer came.
+            AnydeviceError: As `run`.
+        """
+        try:
+            return await self.run(*words, deadline=deadline)
+        except (CallTimeout, ConnectionLost) as error:
+            raise unknown(str(words[0]), error) from error
 
     async def page(self) -> Page:
         """What is shown now.
@@ -165,6 +192,16 @@ async def _parsed(text: str) -> Page:
     import anyio.to_thread
 
     return await anyio.to_thread.run_sync(parse_page, text)
+
+
+def unknown(sent: str, error: AnydeviceError) -> OutcomeUnknown:
+    """The error of what was sent and not answered."""
+    return OutcomeUnknown(
+        "The device did not answer: it may or may not have done that.",
+        hint="Look before doing it again (snapshot, or screenshot).",
+        sent=sent,
+        reason=error.code,
+    )
 
 
 def toolkit_off() -> DeviceNotReady:

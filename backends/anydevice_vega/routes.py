@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 import anyio
 
-from anydevice_adb import line
 from anydevice_schemas.errors import AnydeviceError, DeviceNotReady, PermissionMissing, UpstreamUnavailable
 
 from .codes import HOME, Key
@@ -96,8 +95,9 @@ class Routes:
         Raises:
             PermissionMissing: Developer mode is off.
             UpstreamUnavailable: It does not know the words, or failed.
+            OutcomeUnknown: It did not answer.
         """
-        done = await self._reach.sh(line(*words), deadline=deadline)
+        done = await self._reach.act(*words, deadline=deadline)
         if NO_SHELL in done.both:
             raise PermissionMissing(
                 "The device takes no keys from outside: developer mode is off.",

@@ -11,6 +11,7 @@ import pytest
 from anydevice.driver import RecordRequest
 from anydevice_lab.vega import Lab
 from anydevice_schemas.errors import AnydeviceError
+from anydevice_vega.reach import Reach
 
 from .rig import Rig
 
@@ -117,3 +118,23 @@ async def test_what_the_platform_has_not_is_refused_with_the_reason(router: Rig,
         answer = await router.do(command, device=stick, expect="unsupported", **arguments)
         assert answer.error is not None
         assert any(word in reason for reason in answer.error.details["missing"].values()), answer.error.details
+
+
+# --- what was sent and not answered ---
+
+
+@pytest.mark.parametrize("fault", ["toolkit_cut", "toolkit_hang"])
+async def test_what_the_toolkit_did_not_answer_is_not_known_to_have_been_done(
+    lab: Lab, router: Rig, stick: str, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(Reach.ask, "__kwdefaults__", {"deadline": 2.0})
+    await router.open(stick, "form")
+    await lab.fault(stick, fault, match="click", times=1)
+    answer = await router.do("press", device=stick, target="General", expect="outcome_unknown")
+    assert answer.error is not None and not answer.error.retryable
+
+
+async def test_a_key_that_was_not_answered_is_not_known_to_have_been_pressed(lab: Lab, router: Rig, stick: str) -> None:
+    await router.open(stick)
+    await lab.fault(stick, "toolkit_cut", match="injectInputKeyEvent", times=1)
+    await router.do("tv-remote", device=stick, button="select", expect="outcome_unknown")
