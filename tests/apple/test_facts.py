@@ -145,3 +145,33 @@ async def test_on_its_side_what_the_keyboard_hides_is_not_pressed_through_it(
     told = await turned.refused("element_covered", "press", device=phone, target="General", timeoutMs=0)
     assert told["cover"].startswith("keyboard")
     assert not [entry for entry in await lab.journal(phone, "key")]
+
+
+# --- refusals that say less, or something else, than what happened ---
+
+
+async def test_a_launch_without_a_process_handle_is_judged_by_what_is_in_front(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    """NSPOSIX 3: the app may be running all the same."""
+    await router.open(phone)
+    await lab.fault(phone, "launch_no_handle", times=1)
+    answer = await router.do("open", device=phone, app=PRACTICE, new=True)
+    assert answer.verified and answer.data["app"] == PRACTICE and answer.data["pid"]
+
+
+@pytest.mark.parametrize(("fault", "code"), [("locked", "device_not_ready"), ("lost", "device_offline")])
+async def test_why_a_device_refused_is_told_from_the_deepest_error(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, code: str
+) -> None:
+    monkeypatch.setenv("PATH", lab.environment["PATH"])
+    (device,) = await lab.start("iphone-device")
+    try:
+        async with rig(lab, tmp_path / "home", tunnel="ios") as router:
+            await router.open(device)
+            await lab.fault(device, fault)
+            await router.refused(code, "open", device=device, app=PRACTICE, new=True)
+            await lab.clear(device)
+            await router.open(device)
+    finally:
+        await lab.stop(device)
