@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from anydevice.driver import Environment, HostServices
+from anydevice_apple.backend import AppleBackend
 from anydevice_lab.apple import Lab
 
-from .rig import PRACTICE, Rig, rig
+from .rig import PRACTICE, Rig, programs, rig
 
 pytestmark = pytest.mark.anyio
 HOME = "com.apple.springboard"
@@ -94,6 +97,32 @@ async def test_it_brings_back_neither_what_was_left_for_the_home_screen_nor_what
     await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, PRACTICE])
     await router.do("appstate", expect=None)
     assert PRACTICE not in (await lab.state(phone))["running"]
+
+
+@pytest.mark.parametrize("taken_over", [False, True])
+async def test_an_agent_that_was_handed_over_goes_on_unless_another_device_has_its_port(
+    lab: Lab, phone: str, tmp_path: Path, taken_over: bool
+) -> None:
+    port = a_port()
+    settings = {"xcrun": lab.xcrun, "ports": [port, port + 20], "devices": False}
+    first, second = (AppleBackend(HostServices(str(tmp_path), str(tmp_path), settings)) for _ in range(2))
+    env = Environment(variables={})
+    (other,) = await lab.start("ipad")
+    try:
+        (row,) = [device for device in await first.devices(env) if device.id == phone]
+        await (await first.connect(row, env)).screen.geometry()  # type: ignore[attr-defined]
+        await second.take_up(json.loads(json.dumps(await first.hand_over())))
+        if taken_over:
+            await end_runner(lab, phone)
+            await lab.agent(other, port)
+        await lab.journal("mac", clear=True)
+        shown = await (await second.connect(row, env)).screen.geometry()  # type: ignore[attr-defined]
+        assert shown.viewport.width == 402
+        assert len(await programs(lab, "launch", phone)) == taken_over
+    finally:
+        await second.aclose()
+        await first.aclose()
+        await lab.stop(other)
 
 
 @pytest.mark.parametrize("path", ["GET /source", "/elements"])
