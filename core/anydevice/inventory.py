@@ -245,7 +245,7 @@ class Backends:
                 )
             except AnydeviceError as error:
                 reason = f"{error.code}: {error.details.get('reason') or error.message}"
-                fix = str(error.details.get("fix") or error.details.get("install") or error.hint)
+                fix = remedy(error)
             except Exception as error:
                 reason, fix = describe(error), f"Report it to {entry.record.distribution}."
             log.warning("listing_failed", backend=entry.record.name, reason=reason)
@@ -325,6 +325,12 @@ async def _import(entry: BackendEntry) -> None:
             record.fail(f"importing {record.value} took longer than {IMPORT_DEADLINE:g} s")
             return
         await anyio.sleep(0.005)
+
+
+def remedy(error: AnydeviceError) -> str:
+    """What to do about an error, where only one line of it is shown: the hint may point into details nobody sees."""
+    details = error.details
+    return str(details.get("fix") or details.get("install") or details.get("enable_hint") or error.hint)
 
 
 def _checked(entry: BackendEntry, rows: Any) -> Iterable[Device]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from anydevice.discovery import BACKENDS, PLUGINS, PluginRecord, discover
+from anydevice.inventory import remedy
+from anydevice_schemas.errors import InvalidArgument, ToolMissing, UpstreamUnavailable
 
 MANIFEST = """
 name = "{name}"
@@ -144,3 +146,10 @@ def test_what_is_installed_here_is_all_ready() -> None:
     for group in (BACKENDS, PLUGINS):
         for record in discover(group):
             assert record.state == "ready", record
+
+
+def test_what_to_do_about_a_backend_that_did_not_answer_is_said_in_full() -> None:
+    said = UpstreamUnavailable("No server runs.", upstream="server", enable_hint="Run: server start")
+    assert remedy(said) == "Run: server start"
+    assert remedy(ToolMissing("It is not installed.", tools=["tool"], install="Install tool.")) == "Install tool."
+    assert remedy(InvalidArgument("No.", param="x", expected="y", hint="Give y.")) == "Give y."

@@ -669,6 +669,7 @@ def test_a_silent_backend_is_told_with_every_choice_made_without_it() -> None:
     found = ask(HOST, missing=[slow])
     assert found.device == HOST
     assert found.notices[0]["backends"][0]["backend"] == "android"
+    assert found.notices[0]["message"] == "Chosen without hearing android (did not answer within 5 s)."
     assert ask(HOST, missing=[slow], platform="linux").notices == ()
     assert ask(HOST, missing=[slow], device="workbench").notices[0]["kind"] == "backends_missing"
     assert ask(HOST, missing=[slow], device="local").notices == ()

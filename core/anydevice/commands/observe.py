@@ -16,6 +16,7 @@ from .. import __version__, plans
 from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..discovery import BACKENDS, PLUGINS, describe, discover
+from ..inventory import remedy
 from ..leases.refusals import iso
 from ..resolution import Request, pin, resolve
 
@@ -348,6 +349,6 @@ async def _check_backend(ctx: Context, name: str, checks: list[dict[str, Any]]) 
     except TimeoutError:
         checks.append({"name": name, "ok": False, "detail": f"gave no answer within {CHECK_DEADLINE:g} s"})
     except AnydeviceError as error:
-        checks.append({"name": name, "ok": False, "detail": error.message, "fix": error.hint})
+        checks.append({"name": name, "ok": False, "detail": error.message, "fix": remedy(error)})
     except Exception as error:
         checks.append({"name": name, "ok": False, "detail": describe(error)})

@@ -207,7 +207,11 @@ def _named(request: Request, asked: Asked, inventory: Index, notices: Sequence[M
 def _silence(asked: Asked, inventory: Index) -> list[dict[str, Any]]:
     """The notice that a choice was made without hearing every backend."""
     silent = missing_backends(asked.root, inventory)
-    return [{"kind": "backends_missing", "backends": silent}] if silent else []
+    if not silent:
+        return []
+    who = "; ".join(f"{row['backend']} ({row['reason'].rstrip('.')})" for row in silent)
+    message = f"Chosen without hearing {who}."
+    return [{"kind": "backends_missing", "message": message, "backends": silent}]
 
 
 def _refuse_unless_usable(
