@@ -10,6 +10,8 @@ import click
 
 from anydevice_schemas.errors import ToolMissing
 
+STOP = "anydevice stop    # a daemon that runs already looks for programs on the PATH it was started with"
+
 
 @click.group("lab", short_help="Starts simulated devices behind the real wire protocols.")
 def lab() -> None:
@@ -36,7 +38,7 @@ def android(kinds: tuple[str, ...], adb: str | None, as_json: bool, listed: bool
             await running.start(*wanted)
             rows = await running.devices()
             click.echo(json.dumps(_facts(running, rows)) if as_json else _told(running, rows))
-            await anyio.sleep_forever()
+            await running.last()
 
     try:
         anyio.run(run)
@@ -68,9 +70,10 @@ def vega(kinds: tuple[str, ...], adb: str | None, as_json: bool, listed: bool) -
             facts = _facts(running, rows, "lab vega")
             facts["data"]["program"] = running.program
             told = _told(running, rows)
-            told = told.replace("    export ANDROID", f"    . {running.home}/vega/env\n    export ANDROID", 1)
+            first = f"    . {running.home}/vega/env\n    {STOP}\n"
+            told = told.replace("    export ANDROID", f"{first}    export ANDROID", 1)
             click.echo(json.dumps(facts) if as_json else told)
-            await anyio.sleep_forever()
+            await running.last()
 
     try:
         anyio.run(run)
@@ -106,7 +109,7 @@ def harmonyos(kinds: tuple[str, ...], as_json: bool, listed: bool) -> None:
                 port = f"    export OHOS_HDC_SERVER_PORT={running.port}"
                 lines += ["", "In another terminal:", port, f"    {running.hdc} list targets -v", "Ctrl-C ends them."]
                 click.echo("\n".join(lines))
-            await anyio.sleep_forever()
+            await running.last()
 
     try:
         anyio.run(run)
@@ -137,10 +140,11 @@ def apple(kinds: tuple[str, ...], as_json: bool, listed: bool) -> None:
             rows = await running.devices()
             data = {"xcrun": running.xcrun, "home": running.home, "environment": running.environment, "devices": rows}
             lines = [f"{row['serial']:36} {row['kind']:18} {row['name']} ({row['state']})" for row in rows]
-            reach = f"In another terminal:\n    export PATH={running.bin}:$PATH\n    xcrun simctl list devices"
-            told = "\n".join([*lines, "", reach, f"Apps to install are in {running.home}. Ctrl-C ends them."])
+            reach = [f"export PATH={running.bin}:$PATH", STOP, "xcrun simctl list devices"]
+            reach = ["In another terminal:", *(f"    {line}" for line in reach)]
+            told = "\n".join([*lines, "", *reach, f"Apps to install are in {running.home}. Ctrl-C ends them."])
             click.echo(json.dumps({"ok": True, "command": "lab apple", "data": data}) if as_json else told)
-            await anyio.sleep_forever()
+            await running.last()
 
     try:
         anyio.run(run)

@@ -210,3 +210,23 @@ async def test_the_command_starts_devices_and_says_how_to_reach_them() -> None:
             with anyio.fail_after(30):
                 await child.wait()
     assert not Path(data["home"]).exists()
+
+
+async def test_the_command_ends_and_says_so_where_the_process_of_the_devices_is_gone() -> None:
+    argv = [PROGRAM, "lab", "apple", "iphone", "--json"]
+    async with await anyio.open_process(argv, start_new_session=True) as child:
+        assert child.stdout is not None
+        told, said = b"", b""
+        try:
+            with anyio.fail_after(60):
+                while not told.endswith(b"}\n"):
+                    told += await child.stdout.receive()
+                (devices,) = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+                os.kill(int(devices), signal.SIGKILL)
+                async for piece in child.stdout:
+                    said += piece
+                assert await child.wait() == 1
+            assert b"the lab ended (status -9)" in said
+        finally:
+            if child.returncode is None:
+                child.kill()

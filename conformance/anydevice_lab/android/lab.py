@@ -88,6 +88,16 @@ class Lab:
         """What a client needs in its environment to reach the devices and no others."""
         return {"ANDROID_ADB_SERVER_PORT": str(self.port), "HOME": self.home, "ADB_VENDOR_KEYS": f"{self.home}/adbkey"}
 
+    async def last(self) -> None:
+        """Returns never.
+
+        Raises:
+            LabFailed: The process that the devices live in has ended.
+        """
+        assert self._child is not None
+        code = await self._child.wait()
+        raise LabFailed(f"the lab ended (status {code}): {self._child.tail[-1000:]}")
+
     async def start(self, *kinds: str | Mapping[str, Any], connect: bool = True) -> list[str]:
         """Starts devices and connects the server to them.
 

@@ -64,6 +64,16 @@ class Face:
             if self._reader is not None:
                 self._reader.cancel()
 
+    async def last(self) -> None:
+        """Returns never.
+
+        Raises:
+            LabFailed: The process that the devices live in has ended.
+        """
+        assert self._child is not None
+        code = await self._child.wait()
+        raise LabFailed(f"the lab ended (status {code}): {self._child.tail[-1000:]}")
+
     async def start(self, *kinds: str | Mapping[str, Any], connect: bool = True) -> list[str]:
         """Starts devices.
 
