@@ -52,7 +52,7 @@ def test_a_case_that_fails_says_why_and_how_it_came(plugins: Path, tmp_path: Pat
 
 def test_what_is_blocked_fails_and_is_no_skip(plugins: Path, tmp_path: Path) -> None:
     done = pytest_of(plugins, tmp_path, "--anydevice-backend", "has-none", "--anydevice-case", PRESS)
-    assert done.returncode == 1 and "blocked: two usable devices of class tv are needed" in done.stdout
+    assert done.returncode == 1 and "blocked: two usable devices of class phone are needed" in done.stdout
     assert "skipped" not in done.stdout
 
 

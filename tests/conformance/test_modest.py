@@ -13,6 +13,7 @@ from anydevice.testing import FakeDriver, ReferenceBackend
 from anydevice.testing.screen import FakeScreen
 from anydevice_conformance.case import CORE
 from anydevice_schemas import Device, Tree
+from anydevice_schemas.manifest import Constraint
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_mutants import CASES, GOOD, engine
@@ -36,7 +37,7 @@ class ModestBackend(ReferenceBackend):
 
     def __init__(self, device_class: str, *operations: str) -> None:
         super().__init__(classes=(device_class,))
-        declared = {op: self.manifest.operations[op] for op in {*READS_AND_OPENS, *operations}}
+        declared = {op: Constraint() for op in {*READS_AND_OPENS, *operations}}
         self.manifest = self.manifest.model_copy(update={"operations": declared, "device_classes": [device_class]})
 
     async def connect(self, device: Device, env: Environment) -> FakeDriver:

@@ -139,7 +139,7 @@ def test_with_all_of_them_installed_the_devices_of_the_honest_are_listed() -> No
         assert time.monotonic() - began < 60
         rows = {(row["platform"], row["id"]): row["state"] for row in answer["data"]["devices"]}
         assert rows["good", "good-1"] == rows["good", "good-2"] == rows["fake", "fake-1"] == "ready"
-        assert rows["prints-garbage", "tv-1"] == rows["exits-in-the-middle", "tv-2"] == "ready"
+        assert rows["prints-garbage", "phone-1"] == rows["exits-in-the-middle", "phone-2"] == "ready"
         missing = {gone["backend"]: gone["reason"] for gone in answer["data"]["missing"]}
         unready = {
             "crashes-on-import", "exits-on-import", "is-no-backend", "of-another-contract", "has-no-manifest",

@@ -62,7 +62,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
         found = Whole(
             pool.submit(judged, "honest", "first"),
             pool.submit(judged, "honest", "second"),
-            pool.submit(judged, "over-claims", "claims", device="tv-2"),
+            pool.submit(judged, "over-claims", "claims", device="phone-2"),
             pool.submit(by_command_line),
         )
         pool.shutdown(wait=True)

@@ -1,6 +1,6 @@
 """A shelf of dishonest and broken backends: each a distribution of its own, and what the suite has to say of it.
 
-Where it is not said otherwise a member is the reference backend's television with one thing wrong. What a member must
+Where it is not said otherwise a member is the reference backend's phone with one thing wrong. What a member must
 be found out by is written beside it.
 """
 
@@ -21,7 +21,7 @@ from anydevice.testing import ReferenceBackend
 
 class Backend(ReferenceBackend):
     def __init__(self, host):
-        super().__init__(host, name={name!r}, classes=("tv",))
+        super().__init__(host, name={name!r}, classes=("phone",))
         self.set_up()
 
     def set_up(self):
@@ -71,9 +71,9 @@ class Member:
                 entry_points={"anydevice.backends": {self.name: f"{self.package}:Backend"}},
             )
             return
-        base = ReferenceBackend(name=self.name, classes=("tv",)).manifest
+        base = ReferenceBackend(name=self.name, classes=("phone",)).manifest
         fields = base.model_dump(mode="json", by_alias=False, exclude_defaults=True)
-        fields |= {"device_classes": ["tv"]} | self.manifest
+        fields |= {"device_classes": ["phone"]} | self.manifest
         for distribution in (f"{self.name}-vendor", f"{self.name}-other")[: 2 if self.twice else 1]:
             install_backend(folder, self.name, body, manifest=fields, distribution=distribution)
 
@@ -85,7 +85,7 @@ class Member:
 
 def operations(*, without: tuple[str, ...] = (), **more: dict[str, Any]) -> dict[str, Any]:
     """The reference's operations for a manifest, some left out; underscores in names of further ones stand for dots."""
-    base = ReferenceBackend(classes=("tv",)).manifest.model_dump(mode="json", by_alias=False, exclude_defaults=True)
+    base = ReferenceBackend(classes=("phone",)).manifest.model_dump(mode="json", by_alias=False, exclude_defaults=True)
     kept = {name: constraint for name, constraint in base["operations"].items() if name not in without}
     return kept | {name.replace("_", ".", 1): constraint for name, constraint in more.items()}
 

@@ -58,7 +58,7 @@ MEMBERS = [
     Member(
         "fails-to-list",
         "async def devices(self, env):\n    raise RuntimeError('out of order')\n",
-        why="two usable devices of class tv are needed, 0 found; its listing failed: RuntimeError: out of order",
+        why="two usable devices of class phone are needed, 0 found; its listing failed: RuntimeError: out of order",
         cases={"press.reaches-the-named-device": ("blocked", "two usable devices")},
     ),
     Member(
@@ -70,7 +70,7 @@ MEMBERS = [
             await anyio.sleep_forever()
         """,
         manifest={"discovery_deadline": 0.5},
-        why="two usable devices of class tv are needed, 0 found; its listing failed: gave no listing within 0.5 s",
+        why="two usable devices of class phone are needed, 0 found; its listing failed: gave no listing within 0.5 s",
     ),
     Member(
         "blocks-in-discovery",
@@ -88,7 +88,7 @@ MEMBERS = [
     ),
     Member(
         "has-one-device",
-        "def set_up(self):\n    del self.rows['tv-2']\n",
-        why="two usable devices of class tv are needed, 1 found",
+        "def set_up(self):\n    del self.rows['phone-2']\n",
+        why="two usable devices of class phone are needed, 1 found",
     ),
 ]

@@ -9,10 +9,10 @@ PRESS = "press.reaches-the-named-device"
 MEMBERS = [
     Member(
         "over-claims",
-        manifest={"operations": operations(power_erase={})},
-        only=("operation.power.erase", PRESS),
+        manifest={"operations": operations(navigation_home={})},
+        only=("operation.navigation.home", PRESS),
         level="partial",
-        cases={"operation.power.erase": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
+        cases={"operation.navigation.home": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
     ),
     Member(
         "hides",
@@ -29,13 +29,13 @@ MEMBERS = [
     ),
     Member(
         "wrong-device",
-        "def set_up(self):\n    self.fault.redirect = 'tv-2'\n",
+        "def set_up(self):\n    self.fault.redirect = 'phone-2'\n",
         level="partial",
         cases={PRESS: ("failed", "reported no|other device changed|does not open")},
     ),
     Member(
         "answers-for-another",
-        "def set_up(self):\n    self.fault.wrong_identity = self.rows['tv-2'].ref()\n",
+        "def set_up(self):\n    self.fault.wrong_identity = self.rows['phone-2'].ref()\n",
         level="partial",
         cases={PRESS: ("failed", "Another device than the one that was named has acted")},
     ),
@@ -111,7 +111,7 @@ MEMBERS = [
             import os
             import stat
 
-            row = {"id": "press.refuses-disabled", "must": "", "deviceClass": "tv", "bundle": "core",
+            row = {"id": "press.refuses-disabled", "must": "", "deviceClass": "phone", "bundle": "core",
                    "declared": True, "verdict": "passed"}
             for number in range(3, 64):
                 try:
