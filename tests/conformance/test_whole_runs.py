@@ -99,15 +99,16 @@ def test_the_template_passes_core_as_it_is_written(whole: Whole) -> None:
 def test_one_operation_too_many_costs_the_level_and_is_named(whole: Whole) -> None:
     report = whole.claims.result()
     assert report.level == "none" and not report.partial
-    assert "core cases failed" in report.why and "power.erase" in report.why
+    assert "core cases failed" in report.why and "app-switcher is not offered" in report.why
     failed = {row.id: row.reason for row in report.cases if row.verdict == "failed"}
-    assert failed["operation.power.erase"] == "power.erase is declared and not implemented"
-    assert all("power.erase" in reason for reason in failed.values()), failed
+    assert failed["operation.navigation.app_switcher"] == "navigation.app_switcher is declared and not implemented"
+    assert len(failed) == 3, failed
+    assert all("app-switcher" in reason or "navigation.app_switcher" in reason for reason in failed.values()), failed
 
 
 def test_a_device_that_is_asked_for_makes_no_partial_run(whole: Whole) -> None:
     report = whole.claims.result()
-    assert report.narrowed_to == "tv-2" and report.classes[0].devices[0] == "over-claims:tv-2"
+    assert report.narrowed_to == "phone-2" and report.classes[0].devices[0] == "over-claims:phone-2"
     assert {row.verdict for row in report.cases}.isdisjoint({"not_run", "engine_error", "blocked"})
 
 

@@ -9,10 +9,10 @@ PRESS = "press.reaches-the-named-device"
 MEMBERS = [
     Member(
         "over-claims",
-        manifest={"operations": operations(navigation_home={})},
-        only=("operation.navigation.home", PRESS),
+        manifest={"operations": operations(navigation_app_switcher={})},
+        only=("operation.navigation.app_switcher", PRESS),
         level="partial",
-        cases={"operation.navigation.home": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
+        cases={"operation.navigation.app_switcher": ("failed", "declared and not implemented"), PRESS: ("passed", "")},
     ),
     Member(
         "hides",
