@@ -138,7 +138,8 @@ class AppleBackend(Backend):
         """See `Backend.check`."""
         xcrun = self._xcrun(env)
         if not xcrun.found():
-            return [Check("Xcode", False, "There is no xcrun: no simulators and no devices of Apple's.", INSTALL)]
+            detail = "There is no xcrun: no simulators and no devices of Apple's."
+            return [Check("Xcode", False, detail, INSTALL, optional=True)]
         checks = [await _answers(xcrun, "simctl", "help"), await _answers(xcrun, "devicectl", "--version")]
         if checks[0].ok:
             checks.append(await _lists(xcrun))

@@ -129,12 +129,13 @@ class VegaBackend(Backend):
             version = await server.version()
             found.append(Check("adb server", True, f"version {version} at {server.address}"))
         except AnydeviceError as error:
-            found.append(Check("adb server", False, error.message, "Start a virtual device, or: adb start-server"))
+            fix = "Start a virtual device, or: adb start-server"
+            found.append(Check("adb server", False, error.message, fix, optional=True))
         try:
             done = await self._sdk.run("--version", variables=env.variables)
             found.append(Check("vega", done.code == 0, " ".join(done.text.split())[:200]))
         except ToolMissing:
-            found.append(Check("vega", False, "not installed; needed for virtual devices only", INSTALL))
+            found.append(Check("vega", False, "not installed; needed for virtual devices only", INSTALL, optional=True))
         except AnydeviceError as error:
             found.append(Check("vega", False, error.message, "Run vega platform doctor."))
         return found

@@ -15,7 +15,7 @@ from .doors import DOORS, Door, opened
 from .pages import DEVICE, Page
 from .witness import Witness, running_witness
 
-CONFIG = '[plugins]\ndisabled = ["android"]\n[web]\nextra_args = ["--disable-quic"]\n'
+CONFIG = '[plugins]\ndisabled = ["android", "apple", "harmonyos", "vega"]\n[web]\nextra_args = ["--disable-quic"]\n'
 """The whole of anydevice, beside it the fake phones and the commands of `tests/support`."""
 
 numbers = itertools.count(1)

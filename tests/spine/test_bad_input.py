@@ -91,7 +91,7 @@ def test_wrong_arguments_are_refused_by_name_with_what_is_right(door: Door, page
 
 
 def test_a_command_that_does_not_exist_is_named_with_the_nearest(door: Door) -> None:
-    for command, nearest in (("pres", "press"), ("snap-shot", "snapshot"), ("erase", None)):
+    for command, nearest in (("pres", "press"), ("snap-shot", "snapshot"), ("demolish", None)):
         said = door.refused("unknown_command", command)
         assert nearest is None or nearest in said.details["nearest"]
 

@@ -108,6 +108,13 @@ def test_command_search_finds_what_command_run_then_runs(page: Page) -> None:
     assert page.told("event")[0]["payload"] == {"items": 3}
 
 
+def test_command_read_runs_what_only_looks_and_nothing_else(page: Page) -> None:
+    said = page.do("command-read", name="is", arguments={"predicate": "visible", "target": "Increment"})
+    assert said.data["result"] is True
+    page.door.refused("refused", "command-read", name="press", arguments={"target": "Increment"})
+    assert page.told("count") == []
+
+
 def test_trigger_app_event_arrives_with_its_payload(page: Page) -> None:
     said = page.do("trigger-app-event", event="note.taken", payload={"a": [1, "é"]})
     assert (said.data["event"], said.data["transport"], said.data["acknowledged"]) == (

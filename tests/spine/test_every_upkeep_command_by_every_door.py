@@ -164,6 +164,12 @@ def test_home_and_app_switcher_are_refused_by_a_device_that_has_none(phone: Door
     phone.refused("unsupported", "app-switcher", device=PHONE)
 
 
+@needs_a_desktop
+def test_erase_and_app_container_are_refused_by_what_has_neither(app: App) -> None:
+    app.door.refused("unsupported", "erase", device=DESKTOP)
+    app.door.refused("unsupported", "app-container", device=DESKTOP, app=APP_ID)
+
+
 def test_push_is_delivered_and_never_said_to_be_seen(phone: Door) -> None:
     said = phone.do("push", device=PHONE, payload={"aps": {"alert": "Grüße"}})
     assert (said.verified, said.data["app"]) == (False, "practice")

@@ -25,6 +25,8 @@ from .vendor import install_vendor
 PATIENCE = 30.0
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [str(ROOT / part) for part in ("core", "schemas", "backends", "plugins")]
+ALONE = '[plugins]\ndisabled = ["android", "apple", "harmonyos", "linux", "mcp", "vega", "web"]\n'
+"""Configuration of a home without our own backends."""
 CLI = [sys.executable, "-m", "anydevice_cli.entry"]
 
 
@@ -59,7 +61,7 @@ class Home:
 
     @staticmethod
     @contextmanager
-    def made(config: str = '[plugins]\ndisabled = ["android", "linux", "mcp", "web"]\n') -> Iterator[Home]:
+    def made(config: str = ALONE) -> Iterator[Home]:
         """A home with the tests' plugin and a fake backend; everything that was started ends with it.
 
         The folder's name is short, so that a socket's address fits; long ones have tests of their own.
