@@ -33,7 +33,7 @@ READY = 20.0
 
 CONFIG = """
 [plugins]
-disabled = ["android", "mcp", "web"]
+disabled = ["android", "apple", "harmonyos", "mcp", "vega", "web"]
 
 [host]
 idle = 60

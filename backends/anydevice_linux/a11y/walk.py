@@ -96,7 +96,7 @@ class Walker:
                 few.append(path)
         answers = await self._link.many([Call(name, path, ACCESSIBLE, "GetChildren") for path in few], self._left())
         for path, answer in zip(few, answers, strict=True):
-            children = [child for owner, child in (answer[0] if answer else ()) if owner == name]
+            children = list(dict.fromkeys(child for owner, child in (answer[0] if answer else ()) if owner == name))
             shape.kids[path] = children
             out.extend((child, path, index) for index, child in enumerate(children))
         if broad:
@@ -116,8 +116,9 @@ class Walker:
         return out
 
     async def _meet(self, entries: Sequence[tuple[str, str, int]]) -> None:
-        """Asks objects who they are."""
+        """Asks objects who they are. One that is listed twice (Chromium's address bar does so) is asked once."""
         name = self._app.bus_name
+        entries = list({entry[0]: entry for entry in entries}.values())
         fixed = self._app.kinds
         calls: list[Call] = []
         for path, _, _ in entries:
