@@ -148,7 +148,7 @@ def shown_to(options: Mapping[str, Any], *, reads: bool = False) -> Shown:
 
 def _bad_option(name: str, problem: str, expected: str) -> InvalidArgument:
     return InvalidArgument(
-        f"mcp: option {name[:60]}: {problem}.",
+        f"mcp: option {name[:60]}: {problem} ({expected}).",
         param=name[:60],
         expected=expected,
         hint="Start it as: anydevice mcp [--schemas full] [--tools core,files]",

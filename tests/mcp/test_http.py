@@ -361,6 +361,9 @@ async def test_the_address_chooses_the_tools(site: Site, era: str) -> None:
 
 
 async def test_a_tokens_own_toolset_counts_more_than_the_address(site: Site) -> None:
+    async with Web(site.url + "/nothing", site.token("bound", toolset="tv")) as web:
+        refused = await web.post("tools/list")
+        assert refused.status_code == 404 and "ownership" in refused.json()["error"]["message"]
     async with Web(site.url + "/all", site.token("tv", toolset="tv")) as web:
         assert await web.names() == TOOLSETS["tv"]
 

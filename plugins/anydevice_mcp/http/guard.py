@@ -233,6 +233,7 @@ def _seat(token: Token, session: str, toolset: str) -> Seat:
     scopes: Any = token.scopes
     caller = Caller(principal=f"token:{token.name}", transport="http", connection=session, scopes=scopes)
     try:
+        shown_to({"tools": toolset} if toolset else {})  # an address that means nothing is told, whoever asks
         wanted = token.toolset or toolset
         return Seat(caller, shown_to({"tools": wanted} if wanted else {}, reads=token.scope == "read"))
     except InvalidArgument as error:
