@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from anydevice.kit.movies import inspect
 from anydevice_lab.apple import Lab
 
 from .rig import PRACTICE, Rig, programs, rig
@@ -229,8 +230,10 @@ async def test_recordings_are_one_a_device_and_whole_when_the_router_ends(lab: L
         await first.do("record", action="start")
         told = await first.refused("refused", "record", action="start")
         assert told["reason"] == "one recording a device"
-    state = await lab.journal(phone, "recording")
-    assert state and state[-1].get("whole", True)
+    began, ended = await lab.journal(phone, "recording")
+    assert (began["running"], ended["running"]) == (True, False)
+    (film,) = (film for film in (tmp_path / "home").rglob("*") if film.suffix in (".mp4", ".mov"))
+    assert inspect(film).frames  # without its index, or with 0 bytes, it is no film
     async with rig(lab, tmp_path / "home2") as second:
         await second.open(phone)
         await second.do("record", action="start")
