@@ -178,10 +178,11 @@ def _usage(error: click.UsageError) -> dict[str, Any]:
 
 
 def _failed(message: str) -> Mapping[str, Any]:
+    """A subcommand's own words for why it did not do it: no defect, so no incident."""
     return {
-        "code": "internal",
+        "code": "refused",
         "message": message,
         "retryable": False,
         "hint": "",
-        "details": {"incident": "command line"},
+        "details": {"reason": message, "alternative": "as the message says"},
     }

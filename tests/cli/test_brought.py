@@ -74,5 +74,7 @@ def test_the_nearest_name_may_be_one_of_them(home: Home) -> None:
 def test_json_in_front_reaches_the_command_of_a_group(home: Home) -> None:
     made = home.json("token", "add", "ci")
     assert made["data"]["token"].startswith("adt_")
+    again = json.loads(home.cli("--json", "token", "add", "ci").stdout)["error"]
+    assert again["code"] == "refused" and "already" in again["message"] and "incident" not in again["details"]
     front = home.cli("--json", "token", "list")
     assert json.loads(front.stdout)["data"]["tokens"][0]["name"] == "ci"
