@@ -99,14 +99,7 @@ class Janitor:
             return
         desk, now = self.services.desk, self.services.clock.now()
         try:
-            for lease_id, reason in list(desk.unreleased.items()):
-                lease = room.state.leases.get(lease_id)
-                if lease is not None and lease.kind == "human":
-                    with suppress(LeaseExpired, LeaseLost):
-                        room.give_back(lease_id, now)
-                else:
-                    room.release(lease_id, now, reason=reason)
-                del desk.unreleased[lease_id]
+            desk.settle_releases()
             room.tick(now)
         except StoreBusy:
             return  # the next tick is soon
@@ -205,7 +198,13 @@ class Janitor:
     async def _after_release(self, device_key: str) -> None:
         services, room = self.services, self.services.desk.room
         driver = services.connections.existing(device_key)
-        if driver is None or room is None:
+        if room is None:
+            return
+        if driver is None:  # closed meanwhile: the next holder's first command cleans up, and need not wait for it
+            kept = room.state.of_device(device_key)
+            if kept is not None and kept.kind == "cleanup":
+                release = partial(room.release, kept.lease_id, services.clock.now(), reason="its driver is closed")
+                await patiently(services, release, device=device_key)
             return
         reason: str | None = "the device was busy"
         try:

@@ -24,7 +24,7 @@ from anydevice_schemas.errors import (
 from .catalogue import Parsed
 from .database import StoreBusy
 from .leases import Request, StateStore
-from .leases.desk import CLEAN_DEADLINE
+from .leases.desk import CLEAN_DEADLINE, Admission
 from .leases.refusals import PERSON, iso
 from .reply import Trail
 from .services import Services
@@ -98,13 +98,18 @@ async def admit(services: Services, trail: Trail, parsed: Parsed, device: Device
     """
     desk = services.desk
     until = anyio.current_time() + CLEAN_DEADLINE + 1.0
-    let_in = partial(desk.admit, device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id)
+    admission = partial(desk.admit, device, session, pin=parsed.deadline, asked_lease=parsed.selector.lease_id)
+
+    def let_in() -> Admission:
+        desk.settle_releases()
+        return admission()
+
     while True:
         try:
             trail.admission = await patiently(services, let_in, device=device.key)
             break
-        except LeaseHeld:
-            if not desk.cleaning(device.key) or anyio.current_time() > until:
+        except LeaseHeld as refusal:
+            if not desk.parting(device, refusal) or anyio.current_time() > until:
                 if may_look(services, parsed, trail.caller):
                     trail.tell({"kind": "observed", "message": "Somebody else drives this device; you only looked."})
                     return

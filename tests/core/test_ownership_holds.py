@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from anydevice import ownership
+from anydevice import janitor, ownership
 from anydevice.database import StoreBusy
 from anydevice.leases import MemoryStore
 from anydevice.router import Router
@@ -363,6 +363,46 @@ async def test_housekeeping_that_cannot_write_ends_nothing_else() -> None:
         await anyio.sleep(1.0)
         store.stuck = False
         assert (await press(router, caller("two"), "only")).ok, "the router lives"
+
+
+async def test_who_comes_while_a_release_could_not_be_written_waits_for_it_and_is_not_refused() -> None:
+    store = Stuck()
+    async with fake_router(FakeBackend(["only"]), store=store) as (router, _):
+        opened = await router.call(call("open", by=caller("one"), url="https://a.example/", device="only"))
+        store.stuck = True
+        router.services.sessions.end(router.services.sessions.all()[0], "over")
+        assert router.services.desk.unreleased, opened.session
+        answers: list[Answer] = []
+
+        async def second() -> None:
+            answers.append(await press(router, caller("two"), "only"))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(second)
+            await anyio.sleep(0.2)
+            store.stuck = False
+        assert [code(answer) for answer in answers] == [None]
+
+
+async def test_a_clean_up_that_is_over_when_its_refusal_is_read_refuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_router(FakeBackend(["only"], cleans=True)) as (router, backend):
+        backend.fault.operations["clean"] = 0.3
+        opened = await router.call(call("open", by=caller("one"), url="https://a.example/", device="only"))
+        assert (await router.call(call("session", by=caller("one"), action="end", name=opened.session))).ok
+        # As if it ended between the refusal and the look at whether it goes on.
+        monkeypatch.setattr(router.services.desk, "cleaning", lambda key: False)
+        assert code(await press(router, caller("two"), "only")) is None
+
+
+async def test_a_device_whose_driver_was_closed_before_its_clean_up_is_free_at_once_and_cleaned_by_the_next() -> None:
+    async with fake_router(FakeBackend(["only"], cleans=True)) as (router, backend):
+        opened = await router.call(call("open", by=caller("one"), url="https://a.example/", device="only"))
+        assert (await router.call(call("session", by=caller("one"), action="end", name=opened.session))).ok
+        await router.services.connections.drop("fake:only")  # before the clean-up has begun
+        before = anyio.current_time()
+        assert code(await press(router, caller("two"), "only")) is None
+        assert anyio.current_time() - before < janitor.CLEAN_DEADLINE / 2
+        assert backend.cleaned == ["only"]
 
 
 async def test_an_interrupted_session_that_asked_in_vain_has_its_lease_again_by_its_id() -> None:

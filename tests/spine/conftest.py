@@ -15,7 +15,17 @@ from .doors import DOORS, Door, opened
 from .pages import DEVICE, Page
 from .witness import Witness, running_witness
 
-CONFIG = '[plugins]\ndisabled = ["android", "apple", "harmonyos", "vega"]\n[web]\nextra_args = ["--disable-quic"]\n'
+WITHOUT = ("android", "apple", "harmonyos", "vega")
+"""Backends that the homes of these tests do without: they look for devices of the machine."""
+
+
+def configured(without: tuple[str, ...] = WITHOUT, plugins: str = "") -> str:
+    """A configuration without some backends; `plugins` are more lines of that table."""
+    disabled = ", ".join(f'"{name}"' for name in without)
+    return f'[plugins]\ndisabled = [{disabled}]\n{plugins}\n[web]\nextra_args = ["--disable-quic"]\n'
+
+
+CONFIG = configured()
 """The whole of anydevice, beside it the fake phones and the commands of `tests/support`."""
 
 numbers = itertools.count(1)

@@ -11,6 +11,7 @@ from anydevice_schemas import Device
 from ..case import case
 from ..children import children, left_over
 from ..trial import Trial
+from .leases import in_order
 from .selection import rows_of
 
 PRESS: dict[str, Any] = {"command": "press", "sample": {"target": "Increment"}}
@@ -167,6 +168,7 @@ async def lets_go(t: Trial) -> None:
         t.equal(len(t.reports("press")), 1, "presses that reached the app")
         if closes:
             await t.call("close")
+        await in_order(t)  # else a driver would be closed in the middle of its own clean-up
         await t.router.services.connections.drop(t.device.key)
         stayed = await left_over(before)
         t.require(not stayed, f"processes stayed behind: {', '.join(stayed.values())}")

@@ -14,6 +14,7 @@ from anydevice_schemas.errors import (
     AnydeviceError,
     DeviceUnhealthy,
     LeaseExpired,
+    LeaseHeld,
     LeaseLost,
     LeaseStale,
     UpstreamUnavailable,
@@ -233,6 +234,36 @@ class Desk:
             return
         if ended is not None and self.cleaning(seat.device_key):
             self.released(seat.device_key)
+
+    def settle_releases(self) -> None:
+        """Writes down the releases that could not be written when they were due.
+
+        Raises:
+            StoreBusy, UpstreamUnavailable: They still cannot; they are tried again.
+        """
+        if self.room is None:
+            return
+        now = self.clock.now()
+        for lease_id, reason in list(self.unreleased.items()):
+            if self._kind(lease_id) == "human":
+                with suppress(LeaseExpired, LeaseLost):
+                    self.room.give_back(lease_id, now)
+            else:
+                self.room.release(lease_id, now, reason=reason)
+            self.unreleased.pop(lease_id, None)
+
+    def parting(self, device: Device, refusal: LeaseHeld) -> bool:
+        """Whether nobody drives a device that was refused, only that its last holder is not quite gone.
+
+        It is being put in order, or the release of its lease could not be written yet. Asked right after the refusal:
+        by now the clean-up may be over.
+        """
+        holder = refusal.details.get("holder")
+        if isinstance(holder, dict) and holder.get("purpose") == refusals.CLEAN_UP:
+            return True
+        if not self.unreleased or self.room is None:
+            return False
+        return any(lease.lease_id in self.unreleased for lease in self.room.state.near(device.key, device.shares))
 
     def in_use(self, seat: LeaseSeat) -> bool:
         """Whether a session must not end for being idle: a command runs, or a person drives or interrupted it."""

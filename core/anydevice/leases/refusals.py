@@ -23,6 +23,9 @@ from .state import Ended, Mark, Ticket
 PERSON = "person-"
 """What names of sessions begin with in which a person drives who took a device over."""
 
+CLEAN_UP = "clean-up"
+"""Why a device is held that is being put in order."""
+
 HEALTHY = frozenset({"good", "unknown"})
 
 LATEST = 253402300799.0
@@ -59,7 +62,7 @@ def held(lease: Lease, request: Request, ended: Ended | None) -> AnydeviceError:
     if lease.holder is CLEANER or lease.kind == "cleanup":
         return LeaseHeld(
             "The device is being put in order after its last user.",
-            holder={"held": True, "purpose": "clean-up"},
+            holder={"held": True, "purpose": CLEAN_UP},
             expires=expires,
             device=request.device,
             hint="Repeat the call in a moment.",
