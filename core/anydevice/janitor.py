@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 
 import anyio
@@ -13,7 +12,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from anydevice_schemas import Device, Lease
-from anydevice_schemas.errors import AnydeviceError, DeviceUnhealthy, LeaseExpired, LeaseLost
+from anydevice_schemas.errors import AnydeviceError, DeviceUnhealthy
 
 from .database import StoreBusy
 from .discovery import describe
