@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from anydevice.driver import Acted, App, Apps, OpenRequest
+from anydevice.kit import written
 from anydevice_adb import line
 from anydevice_schemas.errors import (
     ActionUnverified,
@@ -356,21 +357,7 @@ def _extras(arguments: Sequence[str]) -> list[str]:
     Raises:
         InvalidArgument: One is neither `--KEY` nor the value of one.
     """
-    words: list[str] = []
-    waiting = list(arguments)
-    while waiting:
-        word = waiting.pop(0)
-        name, same, value = word.partition("=")
-        if not name.startswith("--") or len(name) < 3:
-            raise InvalidArgument(
-                "Android takes launch arguments as named extras.",
-                param="arguments",
-                expected="--KEY VALUE, --KEY=VALUE, or --KEY alone",
-            )
-        if same:
-            words += ["--es", name[2:], value]
-        elif waiting and not waiting[0].startswith("--"):
-            words += ["--es", name[2:], waiting.pop(0)]
-        else:
-            words += ["--ez", name[2:], "true"]
-    return words
+    found: list[str] = []
+    for name, value in written.named(arguments, "Android"):
+        found += ["--ez", name, "true"] if value is None else ["--es", name, value]
+    return found

@@ -5,10 +5,9 @@ A cursor is a time of the device's own clock, and how many lines of that very mo
 
 from __future__ import annotations
 
-import math
-
 from anydevice.driver import LogLine, LogPage, Logs
-from anydevice_schemas.errors import AppNotFound, InvalidArgument
+from anydevice.kit import moments
+from anydevice_schemas.errors import AppNotFound
 
 from .packages import Packages
 from .reach import Reach
@@ -30,10 +29,10 @@ class AndroidLogs(Logs):
         """See `Logs.now`."""
         last = [line.time for line in await self._lines("-t 1") if line.time is not None]
         if not last:
-            return f"{(await self._clock()):.3f}+0"
+            return moments.cursor(await self._clock())
         # Several lines may be of one moment; all of them are over.
-        rows = _numbered(await self._lines(f"-T {last[-1]:.3f}"), last[-1])
-        return rows[-1][1] if rows else f"{last[-1]:.3f}+1"
+        rows = moments.numbered(await self._lines(f"-T {last[-1]:.3f}"), since=last[-1])
+        return rows[-1][1] if rows else moments.cursor(last[-1], 1)
 
     async def read(
         self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
@@ -45,20 +44,19 @@ class AndroidLogs(Logs):
             InvalidArgument: A cursor is none of ours.
         """
         pids = await processes_of(self._reach, self._packages, app) if app is not None else None
-        since = _parts(cursor) if cursor is not None else None
-        end = _parts(until) if until is not None else None
+        since = moments.parts(cursor) if cursor is not None else None
+        end = moments.parts(until) if until is not None else None
         if since is None:
-            rows = _numbered(await self._lines(f"-t {most}"), None)
+            rows = moments.numbered(await self._lines(f"-t {most}"))
         else:
             # The device gives everything of this very moment once more.
-            rows = [
-                row for row in _numbered(await self._lines(f"-T {since[0]:.3f}"), since[0]) if _parts(row[1]) > since
-            ]
+            rows = moments.numbered(await self._lines(f"-T {since[0]:.3f}"), since=since[0])
+            rows = [row for row in rows if moments.parts(row[1]) > since]
         if end is not None:
-            rows = [row for row in rows if _parts(row[1]) <= end]
+            rows = [row for row in rows if moments.parts(row[1]) <= end]
         mine = [row for row in rows if pids is None or row[0].pid in pids]
         page, more = mine[:most], len(mine) > most
-        more_comes = self._cut and (end is None or not rows or _parts(rows[-1][1]) < end)
+        more_comes = self._cut and (end is None or not rows or moments.parts(rows[-1][1]) < end)
         at = page[-1][1] if more else rows[-1][1] if rows else cursor or await self.now()
         return LogPage([line for line, _ in page], at, lost=None, more=more or more_comes)
 
@@ -92,33 +90,3 @@ async def processes_of(reach: Reach, packages: Packages, app: str) -> list[int]:
             app=app,
         )
     return pids
-
-
-def _numbered(lines: list[LogLine], since: float | None) -> list[tuple[LogLine, str]]:
-    """Lines with the cursor behind each: its moment, and its number among the lines of that moment.
-
-    Lines before `since` are left out: a device may give some.
-    """
-    found: list[tuple[LogLine, str]] = []
-    moment, number = 0.0, 0
-    for line in lines:
-        if line.time is None or (since is not None and line.time < since):
-            continue
-        if line.time != moment:
-            moment, number = line.time, 0
-        number += 1
-        found.append((line, f"{moment:.3f}+{number}"))
-    return found
-
-
-def _parts(cursor: str) -> tuple[float, int]:
-    time, _, seen = cursor.partition("+")
-    try:
-        moment, number = float(time), int(seen)
-        if not math.isfinite(moment):
-            raise ValueError
-        return moment, number
-    except ValueError:
-        raise InvalidArgument(
-            "This is no cursor of the log.", param="cursor", expected="one that was answered"
-        ) from None

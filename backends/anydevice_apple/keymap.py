@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from anydevice.kit import written
 from anydevice_schemas.errors import InvalidArgument, Unsupported
 
 MODIFIERS: Final = {
@@ -48,10 +49,7 @@ def chord(text: str) -> tuple[list[str], str]:
     Raises:
         InvalidArgument: It names no key, or something else than modifiers before the last.
     """
-    words = ["+"] if text == "+" else [word.strip() for word in text.lower().split("+")]
-    if len(words) > 1 and words[-2:] == ["", ""]:
-        words = [*words[:-2], "+"]
-    *held, key = words
+    held, key = written.chord(text)
     known = key in CODES or key in BUTTONS or len(key) == 1
     if not known or any(word not in MODIFIERS for word in held) or (held and key in BUTTONS):
         raise InvalidArgument(

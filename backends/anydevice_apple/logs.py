@@ -10,11 +10,14 @@ import time
 from typing import Final
 
 from anydevice.driver import LogLine, LogPage, Logs
-from anydevice_schemas.errors import AppNotFound, InvalidArgument
+from anydevice.kit import moments
+from anydevice_schemas.errors import AppNotFound
 
 from .reach import Reach
 from .reading.unifiedlog import Line, parse
 
+DIGITS: Final = 6
+"""Digits of a second that the log tells."""
 DEADLINE: Final = 45.0
 """Seconds of a look into the log, which is the slowest program of them all."""
 BACK: Final = 300.0
@@ -29,7 +32,7 @@ class AppleLogs(Logs):
 
     async def now(self) -> str:
         """See `Logs.now`. A simulator has the clock of its host."""
-        return f"{time.time():.6f}+0"
+        return moments.cursor(time.time(), digits=DIGITS)
 
     async def read(
         self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
@@ -41,11 +44,13 @@ class AppleLogs(Logs):
             InvalidArgument: A cursor is none of ours.
         """
         program = await self._program(app) if app is not None else None
-        since = _parts(cursor) if cursor is not None else (time.time() - BACK, 0)
-        end = _parts(until) if until is not None else None
-        rows = [row for row in _numbered(await self._lines(since[0])) if _parts(row[1]) > since]
+        since = moments.parts(cursor) if cursor is not None else (time.time() - BACK, 0)
+        end = moments.parts(until) if until is not None else None
+        rows = [
+            row for row in moments.numbered(await self._lines(since[0]), digits=DIGITS) if moments.parts(row[1]) > since
+        ]
         if end is not None:
-            rows = [row for row in rows if _parts(row[1]) <= end]
+            rows = [row for row in rows if moments.parts(row[1]) <= end]
         mine = [row for row in rows if program is None or row[0].program == program]
         if cursor is None:
             mine = mine[-most:]
@@ -71,28 +76,3 @@ class AppleLogs(Logs):
                 app=app,
             )
         return bundle.executable
-
-
-def _numbered(lines: list[Line]) -> list[tuple[Line, str]]:
-    """Lines with the cursor behind each: its moment, and its number among the lines of that moment."""
-    found: list[tuple[Line, str]] = []
-    moment, number = 0.0, 0
-    for line in lines:
-        if line.time != moment:
-            moment, number = line.time, 0
-        number += 1
-        found.append((line, f"{moment:.6f}+{number}"))
-    return found
-
-
-def _parts(cursor: str) -> tuple[float, int]:
-    moment, _, seen = cursor.partition("+")
-    try:
-        found = float(moment), int(seen)
-        if not math.isfinite(found[0]):
-            raise ValueError
-        return found
-    except ValueError:
-        raise InvalidArgument(
-            "This is no cursor of the log.", param="cursor", expected="one that was answered"
-        ) from None

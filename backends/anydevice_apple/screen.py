@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import anyio.to_thread
 
 from anydevice.driver import Geometry, Image, Screen, TreeScope
-from anydevice.kit import images
+from anydevice.kit import images, scaling
 from anydevice_schemas import Rect, Tree
 from anydevice_schemas.errors import InvalidArgument, Unsupported, UpstreamUnavailable
 
@@ -96,15 +94,8 @@ class AppleScreen(Screen):
 
 
 def _crop(data: bytes, area: Rect, scale: float) -> Image:
-    from PIL import Image as Pictures
-
-    box = (
-        round(area.x * scale), round(area.y * scale), round((area.x + area.width) * scale),
-        round((area.y + area.height) * scale),
-    )  # fmt: skip
-    with Pictures.open(io.BytesIO(data)) as picture:
-        part = picture.crop(box)
-        out = io.BytesIO()
-        part.save(out, "PNG", compress_level=1)
-    shown = Rect(box[0] / scale, box[1] / scale, part.width / scale, part.height / scale)
-    return Image(out.getvalue(), "image/png", part.width, part.height, scale, shown, in_points=True)
+    left, top = round(area.x * scale), round(area.y * scale)
+    box = (left, top, round((area.x + area.width) * scale), round((area.y + area.height) * scale))
+    part, width, height = scaling.cropped(data, box)
+    shown = Rect(left / scale, top / scale, width / scale, height / scale)
+    return Image(part, "image/png", width, height, scale, shown, in_points=True)

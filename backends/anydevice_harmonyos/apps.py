@@ -10,6 +10,7 @@ from typing import Any, Final
 import anyio
 
 from anydevice.driver import Acted, App, Apps, OpenRequest
+from anydevice.kit import written
 from anydevice_schemas.errors import (
     ActionUnverified,
     AppCrashed,
@@ -325,21 +326,7 @@ def _parameters(arguments: Sequence[str]) -> list[str]:
     Raises:
         InvalidArgument: One is neither `--KEY` nor the value of one.
     """
-    words: list[str] = []
-    waiting = list(arguments)
-    while waiting:
-        word = waiting.pop(0)
-        name, same, value = word.partition("=")
-        if not name.startswith("--") or len(name) < 3:
-            raise InvalidArgument(
-                "HarmonyOS takes launch arguments as named parameters.",
-                param="arguments",
-                expected="--KEY VALUE, --KEY=VALUE, or --KEY alone",
-            )
-        if same:
-            words += ["--ps", name[2:], value]
-        elif waiting and not waiting[0].startswith("--"):
-            words += ["--ps", name[2:], waiting.pop(0)]
-        else:
-            words += ["--pb", name[2:], "true"]
-    return words
+    found: list[str] = []
+    for name, value in written.named(arguments, "HarmonyOS"):
+        found += ["--pb", name, "true"] if value is None else ["--ps", name, value]
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from anydevice.kit import written
 from anydevice_schemas.errors import InvalidArgument
 
 MODIFIERS: Final = {
@@ -43,10 +44,7 @@ def chord(text: str) -> tuple[list[int], int]:
     Raises:
         InvalidArgument: It names no key, or something else than modifiers before the last.
     """
-    words = ["+"] if text == "+" else [word.strip() for word in text.lower().split("+")]
-    if len(words) > 1 and words[-2:] == ["", ""]:
-        words = [*words[:-2], "+"]
-    *held, key = words
+    held, key = written.chord(text)
     if key not in KEYS or any(word not in MODIFIERS for word in held):
         raise InvalidArgument(
             "This is no key or chord that HarmonyOS has.",

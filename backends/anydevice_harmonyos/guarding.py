@@ -10,7 +10,7 @@ from typing import Final
 
 from anydevice.driver import Dialog, TreeScope
 from anydevice_schemas import Node, Tree
-from anydevice_schemas.errors import AnydeviceError, DialogOpen
+from anydevice_schemas.errors import AnydeviceError
 
 from .looking import Looking
 from .reading.types import DIALOGS
@@ -71,13 +71,7 @@ def refuse(tree: Tree) -> None:
     """
     dialog = dialog_of(tree)
     if dialog is not None:
-        raise DialogOpen(
-            "A dialog is open and blocks the app.",
-            kind=dialog.kind,
-            text=dialog.text,
-            buttons=list(dialog.buttons),
-            takes_text=dialog.takes_text,
-        )
+        raise dialog.refusal()
 
 
 def dialog_of(tree: Tree) -> Dialog | None:

@@ -5,11 +5,11 @@ A cursor is a time of the device's own clock, and how many lines of that very mo
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 from anydevice.driver import LogLine, LogPage, Logs
-from anydevice_schemas.errors import AppNotFound, InvalidArgument
+from anydevice.kit import moments
+from anydevice_schemas.errors import AppNotFound
 
 from .packages import Packages
 from .reach import Reach
@@ -28,8 +28,8 @@ class HarmonyosLogs(Logs):
 
     async def now(self) -> str:
         """See `Logs.now`."""
-        rows = _numbered(await self._lines())
-        return rows[-1][1] if rows else f"{await self._clock():.3f}+0"
+        rows = moments.numbered(await self._lines())
+        return rows[-1][1] if rows else moments.cursor(await self._clock())
 
     async def read(
         self, cursor: str | None, *, app: str | None = None, most: int = 1000, until: str | None = None
@@ -41,13 +41,13 @@ class HarmonyosLogs(Logs):
             InvalidArgument: A cursor is none of ours.
         """
         pids = await processes_of(self._reach, self._packages, app) if app is not None else None
-        since = _parts(cursor) if cursor is not None else None
-        end = _parts(until) if until is not None else None
-        rows = _numbered(await self._lines())
+        since = moments.parts(cursor) if cursor is not None else None
+        end = moments.parts(until) if until is not None else None
+        rows = moments.numbered(await self._lines())
         if since is not None:
-            rows = [row for row in rows if _parts(row[1]) > since]
+            rows = [row for row in rows if moments.parts(row[1]) > since]
         if end is not None:
-            rows = [row for row in rows if _parts(row[1]) <= end]
+            rows = [row for row in rows if moments.parts(row[1]) <= end]
         mine = [row for row in rows if pids is None or row[0].pid in pids]
         page, more = (mine[-most:], False) if since is None else (mine[:most], len(mine) > most)
         at = page[-1][1] if more else rows[-1][1] if rows else cursor or await self.now()
@@ -82,30 +82,3 @@ async def processes_of(reach: Reach, packages: Packages, app: str) -> list[int]:
             app=app,
         )
     return pids
-
-
-def _numbered(lines: list[LogLine]) -> list[tuple[LogLine, str]]:
-    """Lines with the cursor behind each: its moment, and its number among the lines of that moment."""
-    found: list[tuple[LogLine, str]] = []
-    moment, number = 0.0, 0
-    for line in lines:
-        if line.time is None:
-            continue
-        if line.time != moment:
-            moment, number = line.time, 0
-        number += 1
-        found.append((line, f"{moment:.3f}+{number}"))
-    return found
-
-
-def _parts(cursor: str) -> tuple[float, int]:
-    time, _, seen = cursor.partition("+")
-    try:
-        moment, number = float(time), int(seen)
-        if not math.isfinite(moment):
-            raise ValueError
-        return moment, number
-    except ValueError:
-        raise InvalidArgument(
-            "This is no cursor of the log.", param="cursor", expected="one that was answered"
-        ) from None

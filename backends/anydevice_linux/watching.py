@@ -9,7 +9,7 @@ import anyio
 
 from anydevice.driver import Acted, Dialog, Happening
 from anydevice.kit import pids
-from anydevice_schemas.errors import AnydeviceError, AppCrashed, DialogOpen
+from anydevice_schemas.errors import AnydeviceError, AppCrashed
 
 from .a11y.apps import ACCESSIBLE
 from .a11y.bus import Call, Trouble
@@ -42,13 +42,7 @@ async def guard(live: Live) -> list[Window]:
     windows = await live.windows.list()
     dialog = await asked(live, windows)
     if dialog is not None:
-        raise DialogOpen(
-            "A dialog is open and blocks the app.",
-            kind=dialog.kind,
-            text=dialog.text,
-            buttons=list(dialog.buttons),
-            takes_text=dialog.takes_text,
-        )
+        raise dialog.refusal()
     return windows
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote as url_quote
 import anyio
 
 from anydevice.driver import Acted, App, Apps, OpenRequest
+from anydevice.kit import written
 from anydevice_adb import ShellDone, line
 from anydevice_schemas.errors import (
     ActionUnverified,
@@ -263,20 +264,8 @@ def _query(arguments: Sequence[str]) -> str:
     Raises:
         InvalidArgument: One is neither `--KEY` nor the value of one.
     """
-    pairs: list[str] = []
-    waiting = list(arguments)
-    while waiting:
-        word = waiting.pop(0)
-        name, same, value = word.partition("=")
-        if not name.startswith("--") or len(name) < 3:
-            raise InvalidArgument(
-                "Vega takes launch arguments as named values.",
-                param="arguments",
-                expected="--KEY VALUE, --KEY=VALUE, or --KEY alone",
-            )
-        if not same:
-            value = waiting.pop(0) if waiting and not waiting[0].startswith("--") else "true"
-        pairs.append(f"{url_quote(name[2:], safe='')}={url_quote(value, safe='')}")
+    given = [(name, "true" if value is None else value) for name, value in written.named(arguments, "Vega")]
+    pairs = [f"{url_quote(name, safe='')}={url_quote(value, safe='')}" for name, value in given]
     return "?" + "&".join(pairs) if pairs else ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from anydevice.kit import written
 from anydevice_schemas.errors import InvalidArgument, Unsupported
 
 
@@ -61,7 +62,7 @@ def chord(text: str) -> Key:
         InvalidArgument: It names no key.
         Unsupported: It holds modifiers.
     """
-    *held, key = [word.strip() for word in text.lower().split("+")]
+    held, key = written.chord(text)
     if key not in KEYS or any(word not in MODIFIERS for word in held):
         raise InvalidArgument(
             "This is no key that Vega has.", param="chord", expected="a key such as enter, back, down, escape or a"

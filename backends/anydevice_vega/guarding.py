@@ -12,7 +12,6 @@ from typing import Final
 
 from anydevice.driver import Dialog
 from anydevice_schemas import Node, Tree
-from anydevice_schemas.errors import DialogOpen
 
 from .reading.page import Page
 from .reading.roles import role_of
@@ -86,10 +85,4 @@ def refuse(tree: Tree) -> None:
     """
     dialog = dialog_of(tree)
     if dialog is not None:
-        raise DialogOpen(
-            "A dialog is open and blocks the app.",
-            kind=dialog.kind,
-            text=dialog.text,
-            buttons=list(dialog.buttons),
-            takes_text=dialog.takes_text,
-        )
+        raise dialog.refusal()

@@ -233,9 +233,7 @@ class Page:
 
     def dialog_error(self, dialog: Dialog) -> DialogOpen:
         """The refusal while a dialog is open."""
-        return DialogOpen(
-            "A dialog is open on the page.", kind=dialog.kind, text=dialog.text, buttons=list(dialog.buttons)
-        )
+        return dialog.refusal("A dialog is open on the page.")
 
     def crash_error(self) -> AppCrashed:
         """The refusal after a crash."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from anydevice_schemas import Node, Point, Rect
+from anydevice_schemas.errors import DialogOpen
 
 
 @dataclass(slots=True, frozen=True)
@@ -163,3 +164,9 @@ class Dialog:
     text: str
     buttons: Sequence[str]
     takes_text: bool = False
+
+    def refusal(self, message: str = "A dialog is open and blocks the app.") -> DialogOpen:
+        """The error of whoever has to answer it first."""
+        return DialogOpen(
+            message, kind=self.kind, text=self.text, buttons=list(self.buttons), takes_text=self.takes_text
+        )
