@@ -11,7 +11,7 @@ import structlog
 
 from anydevice_schemas import Holder, Tree
 
-from .elements import RefRegistry
+from .elements import Looks, RefRegistry
 from .losses import news, origin
 
 log = structlog.get_logger("anydevice.sessions")
@@ -35,6 +35,7 @@ class Session:
         created, used: Readings of the monotonic clock.
         refs: Refs given out in this session; never reused in it.
         tree: The last tree seen, with refs, for diffs.
+        looks: Its latest snapshots, for `diff`; not kept over a restart.
         app: What was opened last.
         event_template: URL template for app events, given at `open`.
         lease_id, fence: The lease it sits in; kept by the lease desk. The fence is not kept over a restart: who comes
@@ -62,6 +63,7 @@ class Session:
     run_id: str | None = None
     refs: RefRegistry = field(default_factory=RefRegistry)
     tree: Tree | None = None
+    looks: Looks = field(default_factory=Looks)
     app: str | None = None
     event_template: str | None = None
     lease_id: str | None = None

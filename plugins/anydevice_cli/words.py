@@ -119,6 +119,7 @@ _WORDS: dict[str, tuple[str, int, Reader | Sequence[str]]] = {
     "command-read": ("NAME", 1, ["name"]),
     "command-run": ("NAME", 1, ["name"]),
     "command-search": ("WORDS...", 99, _joined("words")),
+    "diff": ("[SINCE]", 1, ["since"]),
     "file-search": ("NAME", 1, ["name"]),
     "files": ("push FILE DEVICEPATH | pull DEVICEPATH [FILE]", 3, _files),
     "fill": ("TARGET TEXT", 2, ["target", "text"]),

@@ -29,6 +29,8 @@ COMMANDS = {spec.command.name: spec.command.model_dump(mode="json", by_alias=Tru
         ("key", ["ctrl+s"], {"chord": "ctrl+s"}),
         ("get", ["@e1"], {"target": "@e1"}),
         ("get", ["attrs", "@e1"], {"what": "attrs", "target": "@e1"}),
+        ("diff", [], {}),
+        ("diff", ["s3f09ab"], {"since": "s3f09ab"}),
         ("is", ["checked", "Wi-Fi"], {"predicate": "checked", "target": "Wi-Fi"}),
         ("is", ["text", "Total", "7"], {"predicate": "text", "target": "Total", "value": "7"}),
         ("find", ["role=button"], {"query": "role=button"}),

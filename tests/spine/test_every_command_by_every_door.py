@@ -28,6 +28,16 @@ def test_snapshot_shows_every_kind_of_field_and_no_secret(page: Page) -> None:
     assert page.state["fields"]["password"] == "open sesame"
 
 
+def test_diff_tells_what_changed_since_the_snapshot(page: Page) -> None:
+    first = page.do("snapshot").data["id"]
+    page.do("press", target="Increment")
+    said = page.do("diff")
+    assert (said.data["changed"], said.data["baseline"]["id"]) == (True, first)
+    assert any("Count" in line or '"1"' in line for line in said.data["changes"])
+    assert page.do("diff").data["changed"] is False
+    assert page.told("count") == [1]
+
+
 def test_find_lists_both_twins_and_presses_neither(page: Page) -> None:
     said = page.do("find", query="label=Delete role=button")
     assert said.data["count"] == 2

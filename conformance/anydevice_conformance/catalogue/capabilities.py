@@ -17,6 +17,7 @@ CALLS: Mapping[str, Sequence[dict[str, Any]]] = {
     "open": [{}],
     "appstate": [{}],
     "snapshot": [{}],
+    "diff": [{}],
     "screenshot": [{}],
     "find": [{"query": "Echo", "timeoutMs": 0}],
     "get": [NOBODY],

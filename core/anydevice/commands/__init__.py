@@ -11,7 +11,7 @@ from importlib import import_module
 from ..catalogue import CommandSpec
 
 MODULES = (
-    "act", "apps", "asking", "audio", "clipboard", "containers", "erasing", "events", "filing", "focusing",
+    "act", "apps", "asking", "audio", "clipboard", "comparing", "containers", "erasing", "events", "filing", "focusing",
     "forward", "gestures", "install", "lease", "lifecycle", "logs", "look", "move", "navigate", "observe", "ocr",
     "perf", "picture", "record", "remote", "script", "settings", "shell", "text", "transfer", "waiting", "window",
 )  # fmt: skip

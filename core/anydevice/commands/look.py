@@ -69,6 +69,7 @@ class SnapshotInput(Input):
         "text": {"type": "string", "description": "The tree, one element a line; untrusted text."},
         "nodes": {"type": "integer"},
         "quality": {"type": "string"},
+        "id": {"type": "string", "description": "What diff compares with later."},
     },
     examples=[
         Example(why="What is on screen", arguments={}),
@@ -95,16 +96,9 @@ async def _show(ctx: Context, error: AnydeviceError) -> None:
 
 
 async def _snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
-    scope = TreeScope(mode=args.mode, max_nodes=args.max_nodes, max_depth=args.max_depth)
-    root, node = None, None
-    if args.window is not None or args.surface != "app":
-        scope = await _surface(ctx, args, scope)
-    elif args.scope is not None:
-        node, _ = await look_up(ctx, args.scope, 3.0)
-        root = node.key
-        scope = replace(scope, root=root)
-    tree = await (ctx.tree(scope) if node is None or root is not None else _inside(ctx, node, scope))
+    tree, asked = await taken(ctx, args)
     ctx.here.tree = tree
+    look = ctx.here.looks.keep(tree, asked, anyio.current_time())
     text, cut = render(tree, level=ctx.level, max_chars=CHARS[ctx.level], off_screen=args.mode != "viewport")
     data: dict[str, Any] = {
         "text": text,
@@ -112,6 +106,7 @@ async def _snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
         "location": tree.location,
         "nodes": len(tree.nodes),
         "quality": tree.quality,
+        "id": look.id,
     }
     if tree.omitted:
         data["omitted"] = dict(tree.omitted)
@@ -120,7 +115,26 @@ async def _snapshot(ctx: Context, args: SnapshotInput) -> Outcome:
             {**node.to_wire(full=True), "parent": tree.nodes[node.parent].ref if node.parent >= 0 else None}
             for node in tree.nodes
         ]
-    return Outcome(data=data, truncated=[*cut, *_cuts(tree)], method="tree")
+    return Outcome(data=data, truncated=[*cut, *cuts_of(tree)], method="tree")
+
+
+async def taken(ctx: Context, args: SnapshotInput) -> tuple[Tree, SnapshotInput]:
+    """The part of the screen that is asked for, and how to ask for the same part again: by the ref of its element.
+
+    Raises:
+        InvalidArgument: Two parts are asked for.
+        ElementNotFound, AmbiguousElement, StaleRef: Of `scope`.
+    """
+    scope = TreeScope(mode=args.mode, max_nodes=args.max_nodes, max_depth=args.max_depth)
+    root, node = None, None
+    if args.window is not None or args.surface != "app":
+        scope = await _surface(ctx, args, scope)
+    elif args.scope is not None:
+        node, _ = await look_up(ctx, args.scope, 3.0)
+        root = node.key
+        scope = replace(scope, root=root)
+        args = args.model_copy(update={"scope": node.ref})
+    return await (ctx.tree(scope) if node is None or root is not None else _inside(ctx, node, scope)), args
 
 
 async def _surface(ctx: Context, args: SnapshotInput, scope: TreeScope) -> TreeScope:
@@ -145,7 +159,7 @@ async def _inside(ctx: Context, node: Node, scope: TreeScope) -> Tree:
     return part(tree, index, max_nodes=scope.max_nodes, max_depth=scope.max_depth)
 
 
-def _cuts(tree: Tree) -> list[str]:
+def cuts_of(tree: Tree) -> list[str]:
     """What was left out of a tree against the caller's wish (off-screen nodes are no cut in viewport mode)."""
     return [f"{count} {reason}" for reason, count in sorted(tree.omitted.items()) if reason != "offscreen"]
 
@@ -208,7 +222,7 @@ async def find_(ctx: Context, args: FindInput) -> Outcome:
     indices = find(tree, query)
     shown = [describe_node(tree.nodes[index]) for index in indices[: args.limit]]
     cut = [f"{len(indices) - args.limit} matches"] if len(indices) > args.limit else []
-    return Outcome(data={"matches": shown, "count": len(indices)}, truncated=[*cut, *_cuts(tree)])
+    return Outcome(data={"matches": shown, "count": len(indices)}, truncated=[*cut, *cuts_of(tree)])
 
 
 async def _find_text(ctx: Context, args: FindInput, query: Query | RefQuery) -> Outcome:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .describe import ambiguous, describe_node, nearest_names, not_found, on_screen
 from .diff import Change, TreeDiff, diff
+from .looks import Look, Looks
 from .match import find, one
 from .part import part
 from .query import KEYS, Alternative, Query, RefQuery, Term, labelled, parse
@@ -22,6 +23,8 @@ __all__ = [
     "Alternative",
     "Change",
     "Folded",
+    "Look",
+    "Looks",
     "Query",
     "RefQuery",
     "RefRegistry",
