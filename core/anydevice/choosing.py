@@ -5,16 +5,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
-from anydevice_schemas import Caller, Device, DeviceSelector, Held, Holder
+from anydevice_schemas import Caller, Device, DeviceSelector, Held
 from anydevice_schemas.errors import AmbiguousDevice, AnydeviceError, InvalidArgument, SelectorConflict
 
 from . import ownership
 from .catalogue import Parsed
 from .driver import Environment
+from .hearing import concerned, resolved
 from .inventory import defaults_from
-from .leases.refusals import PERSON
+from .leases.refusals import PERSON, iso
 from .reply import Trail
-from .resolution import Request, Resolution, pin, resolve
+from .resolution import Holdings, Request, Resolution, pin
 from .returning import Returning
 from .services import Services
 from .sessions import HANDLE, Session
@@ -112,13 +113,17 @@ class Choosing:
         """Step 3: exactly one device, or a typed refusal."""
         services = self.services
         descriptor = parsed.spec.command
-        only, connected = None, False
+        only: frozenset[str] | None
+        connected = False
         if bound is not None and not parsed.selector.names_a_device():
             backend = bound.device_key.partition(":")[0]
             connected = services.connections.existing(bound.device_key) is not None
             # Listings are apart by the caller's environment: one from which nobody has asked yet knows no device.
             known = services.backends.cached(env).by_key(bound.device_key) is not None
-            only = () if connected and known else (backend,)
+            only = frozenset(() if connected and known else (backend,))
+        else:
+            key = bound.device_key if bound is not None else None
+            only = concerned(parsed.selector, services.backends, key)
         fresh = descriptor.boots or parsed.boots
         inventory = await services.backends.listed(env, only=only, fresh=fresh, sick=False)
         if connected and bound is not None and inventory.by_key(bound.device_key) is None:
@@ -138,13 +143,14 @@ class Choosing:
             else self._held(trail.caller, parsed.selector.tenant),
             lock=services.settings.session_lock,
         )
-        return resolve(request, inventory)
+        return (await resolved(request, inventory, only, services.backends, env))[0]
 
     def _held(self, caller: Caller, tenant: str | None) -> Mapping[str, Held]:
         """Leases that keep a device from being chosen without being named."""
         own = {session.device_key for session in self.services.sessions.implicit(caller, tenant)}
-        viewer = Holder(principal=caller.principal, session="", tenant=tenant or "default")
-        return {key: held for key, held in self.services.desk.held(viewer).items() if key not in own}
+        leases = self.services.desk.store.leases(self.services.clock.now())
+        taken = {lease.device: lease for lease in leases if lease.device not in own}
+        return Holdings(taken, lambda lease: Held(until=iso(lease.expires_at)))
 
     def seat(self, caller: Caller, parsed: Parsed, device: Device, bound: Session | None) -> Session:
         """The session that drives: the bound one, or one made for this device."""

@@ -35,6 +35,7 @@ class _Listing:
     missing: Missing | None = None
     good_until: float = 0.0
     failures: int = 0
+    heard: bool = False
     round: int = 0
     lock: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -235,7 +236,7 @@ class Backends:
                     backend = await self.instance(entry.record.name)
                     rows = await backend.devices(env)
                 slot.devices = tuple(_checked(entry, rows))
-                slot.missing, slot.failures = None, 0
+                slot.missing, slot.failures, slot.heard = None, 0, True
                 slot.good_until = self.clock.monotonic() + entry.manifest.list_ttl
                 return
             except TimeoutError:
@@ -250,26 +251,35 @@ class Backends:
                 reason, fix = describe(error), f"Report it to {entry.record.distribution}."
             log.warning("listing_failed", backend=entry.record.name, reason=reason)
             slot.failures += 1
-            slot.devices = ()
-            slot.missing = Missing(entry.record.name, reason, fix)
+            slot.devices, slot.heard = (), False
+            slot.missing = Missing(entry.record.name, reason, fix, _roots(entry.manifest))
             pause = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** (slot.failures - 1))
             slot.good_until = self.clock.monotonic() + pause
 
     def _inventory(self, env: Environment) -> Inventory:
-        slots = [self._slot(entry, env) for entry in self.entries.values()]
-        parts = (self.platforms, *(slot.devices for slot in slots), *(slot.missing for slot in slots))
+        slots = {name: self._slot(entry, env) for name, entry in self.entries.items()}
+        parts = (
+            self.platforms,
+            *(slot.devices for slot in slots.values()),
+            *(slot.missing for slot in slots.values()),
+            *(slot.heard for slot in slots.values()),
+        )
         # The parts themselves are kept: the id of one that is gone may be that of another by now.
         if self._made is not None and all(map(is_, self._made[0], parts)) and len(self._made[0]) == len(parts):
             return self._made[1]
-        rows = self._specialised([device for slot in slots for device in slot.devices])
+        rows = self._specialised([device for slot in slots.values() for device in slot.devices])
         broken = [
-            Missing(record.name, f"{record.state}: {record.reason}", record.remedy)
+            Missing(
+                record.name, f"{record.state}: {record.reason}", record.remedy,
+                _roots(record.manifest) if record.manifest is not None else (),
+            )
             for record in self.records
             if record.state in ("broken", "refused", "conflict")
             and (record.name not in self.entries or self.entries[record.name].record is not record)
-        ]
-        missing = [slot.missing for slot in slots if slot.missing is not None]
-        made = Inventory(rows, platforms=self.platforms, missing=[*missing, *broken])
+        ]  # fmt: skip
+        missing = [slot.missing for slot in slots.values() if slot.missing is not None]
+        answered = [name for name, slot in slots.items() if slot.heard]
+        made = Inventory(rows, platforms=self.platforms, missing=[*missing, *broken], answered=answered)
         self._made = (parts, made)
         return made
 
@@ -307,6 +317,11 @@ def platform_words(manifests: Iterable[Manifest]) -> tuple[PlatformWord, ...]:
                 ),
             )
     return tuple(words.values())
+
+
+def _roots(manifest: Manifest) -> tuple[str, ...]:
+    """The platforms whose devices a backend lists."""
+    return tuple(dict.fromkeys(entry.platform or entry.name for entry in manifest.platforms))
 
 
 async def _import(entry: BackendEntry) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anydevice.resolution import Default, Inventory, Missing, Request, Resolution, pin, resolve
+from anydevice.resolution import Default, Holdings, Inventory, Missing, Request, Resolution, pin, resolve
 from anydevice_schemas import Device, DeviceSelector, Held, PlatformWord
 from anydevice_schemas.errors import (
     AmbiguousDevice,
@@ -385,6 +385,24 @@ def test_many_held_devices_leave_the_free_one() -> None:
     fleet = [device("android", f"D{n:03}") for n in range(60)]
     taken = {d.key: Held(until="later") for d in fleet if d.id != "D042"}
     assert ask(*fleet, held=taken).device.id == "D042"
+    assert ask(*fleet, held=Holdings(taken, lambda lease: lease)).device.id == "D042"
+
+
+@pytest.mark.parametrize("many", [3, 50, 60])
+def test_leases_that_are_told_only_where_they_are_shown_decide_as_any_others(many: int) -> None:
+    fleet = [device("android", f"D{n:03}", health="bad" if n % 7 == 5 else "good") for n in range(60)]
+    taken = {d.key: Held(until=d.id) for d in fleet[:many]}
+    shown: list[str] = []
+
+    def tell(lease: Held) -> Held:
+        shown.append(lease.until)
+        return lease
+
+    kind = DeviceNotFound if many == 60 else AmbiguousDevice
+    plain = refused(kind, *fleet, held=taken)
+    lazy = refused(kind, *fleet, held=Holdings(taken, tell))
+    assert lazy.to_wire() == plain.to_wire()
+    assert len(set(shown)) <= 10  # no more of them than an answer names
 
 
 @pytest.mark.parametrize("health", ["suspect", "bad", "maintenance"])

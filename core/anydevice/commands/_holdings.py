@@ -10,6 +10,7 @@ from anydevice_schemas.errors import LeaseExpired, SelectorConflict, UpstreamUna
 
 from .. import ownership
 from ..context import Context
+from ..hearing import concerned
 from ..leases import StateStore
 from ..leases.desk import lease_wire
 from ..leases.refusals import iso
@@ -34,7 +35,8 @@ async def holding(ctx: Context) -> Session:
     held = {held.lease_id: held for held in services.desk.store.leases(services.clock.now())}
     mine = [session for session in sessions if session.lease_id in held]
     if selector.names_a_device() or selector.platform or selector.device_target:
-        inventory = await services.backends.listed(ctx.environment, sick=False)
+        only = concerned(selector, services.backends)
+        inventory = await services.backends.listed(ctx.environment, sick=False, only=only)
         keys = {device.key for device in inventory.matching(selector)}
         mine = [session for session in mine if session.device_key in keys]
     if not mine:
@@ -56,7 +58,8 @@ async def status_wire(ctx: Context) -> dict[str, Any]:
     keys = None
     selector = ctx.parsed.selector
     if selector.names_a_device() or selector.platform or selector.device_target:
-        inventory = await services.backends.listed(ctx.environment, sick=False)
+        only = concerned(selector, services.backends)
+        inventory = await services.backends.listed(ctx.environment, sick=False, only=only)
         keys = {device.key for device in inventory.matching(selector)}
     rows = []
     for held in sorted(services.desk.store.leases(services.clock.now()), key=lambda held: held.device):

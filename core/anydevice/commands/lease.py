@@ -23,11 +23,12 @@ from .. import ownership
 from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..database import StoreBusy
+from ..hearing import concerned, resolved
 from ..inventory import defaults_from
 from ..leases import StateStore, Ticket, Wish
 from ..leases.desk import lease_wire
 from ..leases.refusals import iso, visible_holder
-from ..resolution import Request, resolve
+from ..resolution import Request
 from ..session import Session
 from ._holdings import holding, queue_wire, room_of, status_wire
 
@@ -168,7 +169,8 @@ async def _fitting(ctx: Context) -> list[Device]:
     if selector.session is not None:
         found = services.sessions.find(ctx.caller, selector.session, selector.tenant)
         bound = (found.name, found.device_key) if found is not None else None
-    inventory = await services.backends.listed(ctx.environment, sick=False)
+    only = concerned(selector, services.backends, bound[1] if bound is not None else None)
+    inventory = await services.backends.listed(ctx.environment, sick=False, only=only)
     request = Request(
         selector=selector,
         bound=bound,
@@ -179,7 +181,8 @@ async def _fitting(ctx: Context) -> list[Device]:
         lock=services.settings.session_lock,
     )
     try:
-        rows = [resolve(request, inventory).device]
+        chosen, inventory = await resolved(request, inventory, only, services.backends, ctx.environment)
+        rows = [chosen.device]
     except AmbiguousDevice:
         if selector.names_a_device():
             raise

@@ -16,9 +16,10 @@ from .. import __version__, plans
 from ..catalogue import Input, command
 from ..context import Context, Outcome
 from ..discovery import BACKENDS, PLUGINS, describe, discover
+from ..hearing import concerned, resolved, silent
 from ..inventory import remedy
 from ..leases.refusals import iso
-from ..resolution import Request, pin, resolve
+from ..resolution import Request, pin
 
 CHECK_DEADLINE = 8.0
 
@@ -51,12 +52,18 @@ class DevicesInput(Input):
 )
 async def devices(ctx: Context, args: DevicesInput) -> Outcome:
     """Lists devices."""
-    inventory = await ctx.services.backends.listed(ctx.environment, fresh=True)
+    backends, selector = ctx.services.backends, ctx.parsed.selector
+    only = concerned(selector, backends)
+    inventory = await backends.listed(ctx.environment, fresh=True, only=only)
+    found = inventory.matching(selector)
+    if not found and only is not None and selector.device is not None:  # it may be somebody else's id or name
+        inventory = await backends.listed(ctx.environment, fresh=True)
+        found, only = inventory.matching(selector), None
     viewer = _viewer(ctx)
     held = ctx.services.desk.held(viewer)
     mine = {session.name for session in ctx.services.sessions.visible(ctx.caller, ctx.parsed.selector.tenant)}
     rows = []
-    for device in inventory.matching(ctx.parsed.selector):
+    for device in found:
         if args.state == "ready" and device.state != "ready":
             continue
         row = _row(device, ctx.level, ctx.services.desk.health(device))
@@ -69,10 +76,9 @@ async def devices(ctx: Context, args: DevicesInput) -> Outcome:
             row["lease"] = {"until": lease.until, "yours": yours} | ({"session": lease.session} if yours else {})
         rows.append(row)
     data: dict[str, Any] = {"devices": rows}
-    if inventory.missing:
-        data["missing"] = [
-            {"backend": gone.backend, "reason": gone.reason, "fix": gone.fix} for gone in inventory.missing
-        ]
+    missing = inventory.missing if only is None else silent(inventory, selector, backends)
+    if missing:
+        data["missing"] = [{"backend": gone.backend, "reason": gone.reason, "fix": gone.fix} for gone in missing]
     return Outcome(data=data)
 
 
@@ -188,11 +194,11 @@ async def capabilities(ctx: Context, args: CapabilitiesInput) -> Outcome:
         bound = (found.name, found.device_key)
     if not selector.names_a_device() and bound is None:
         return Outcome(data={"platforms": _by_platform(ctx)})
-    inventory = await ctx.services.backends.listed(ctx.environment)
-    chosen = resolve(
-        Request(selector=selector, bound=bound, boots=True, lock=ctx.services.settings.session_lock),
-        inventory,
-    )
+    backends = ctx.services.backends
+    only = concerned(selector, backends, bound[1] if bound is not None else None)
+    inventory = await backends.listed(ctx.environment, only=only)
+    request = Request(selector=selector, bound=bound, boots=True, lock=ctx.services.settings.session_lock)
+    chosen, _ = await resolved(request, inventory, only, backends, ctx.environment)
     return Outcome(data=await _of_device(ctx, chosen.device))
 
 

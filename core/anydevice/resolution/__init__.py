@@ -13,12 +13,13 @@ from __future__ import annotations
 from .candidates import pin
 from .index import Missing
 from .inventory import Inventory
-from .request import Binding, Default, LockMode, Request
+from .request import Binding, Default, Holdings, LockMode, Request
 from .resolve import Resolution, resolve
 
 __all__ = [
     "Binding",
     "Default",
+    "Holdings",
     "Inventory",
     "LockMode",
     "Missing",

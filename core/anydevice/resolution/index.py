@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -360,11 +360,14 @@ class Span:
         """The same rows in no order worth mentioning, quicker."""
         return chain.from_iterable(self._lists)
 
-    def select(self, fits: Callable[[Row], bool], n: int) -> tuple[Sequence[Row], int]:
-        """The first `n` rows that fit, in canonical order, and how many fit in all. Walks over all rows."""
-        rows = list(filter(fits, self.unordered()))
-        first = rows[:n] if len(self._lists) == 1 else heapq.nsmallest(n, rows, key=by_order)
-        return first, len(rows)
+    def first(self, rows: Sequence[Row], n: int) -> tuple[Sequence[Row], int]:
+        """The first `n` of some of these rows in canonical order, and how many they are.
+
+        Args:
+            rows: As `unordered` gave them, some left out.
+            n: How many at most.
+        """
+        return rows[:n] if len(self._lists) == 1 else heapq.nsmallest(n, rows, key=by_order), len(rows)
 
 
 def _conflict(devices: Sequence[Device]) -> list[Device]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from anydevice_schemas import DEVICE_TARGETS, DeviceSelector, Held
 from anydevice_schemas.errors import InvalidArgument
@@ -12,6 +12,7 @@ from anydevice_schemas.errors import InvalidArgument
 from ..text import fold_id, nearest, quoted
 from .index import Index, Narrowing, Row
 
+T = TypeVar("T")
 LockMode = Literal["reject", "strip"]
 
 ID_KINDS: tuple[str, ...] = ("udid", "serial")
@@ -49,6 +50,28 @@ class Default(NamedTuple):
     platform: str | None = None
 
 
+class Holdings(Mapping[str, Held]):
+    """Devices that others hold, by key; what is to be told of one is made only where it is told.
+
+    Args:
+        taken: Whatever stands for a lease, by device key; none of them the caller's own.
+        tell: What the caller may know of one.
+    """
+
+    def __init__(self, taken: Mapping[str, T], tell: Callable[[T], Held]) -> None:
+        self.taken: Mapping[str, Any] = taken
+        self._tell: Callable[[Any], Held] = tell
+
+    def __getitem__(self, key: str) -> Held:
+        return self._tell(self.taken[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.taken)
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked.
@@ -60,7 +83,7 @@ class Request:
         boots: The command works on devices that are not ready.
         defaults: Defaults as (selector, value, origin) or `Default`; of two for one selector and platform the
             first counts.
-        held: Leases by device key. A device held by somebody else is never chosen unless it is named.
+        held: Leases by device key, or `Holdings`. A device held by somebody else is never chosen unless it is named.
         lock: What becomes of scope selectors that contradict the session: a refusal, or they are dropped.
     """
 
@@ -77,13 +100,20 @@ class Request:
         held = self.held.get(key)
         return held if held is not None and held.held and not held.yours else None
 
-    def chooser(self) -> Callable[[Row], bool]:
-        """Tells whether a ready row may be chosen without being named: not another's, and nothing wrong with it."""
-        others, own = set[str](), set[str]()
-        for key, held in self.held.items():
-            if held.held:
-                (own if held.yours else others).add(key)
-        return lambda row: row.key not in others and (row.healthy or row.key in own)
+    def choosable(self, rows: Iterable[Row]) -> list[Row]:
+        """Those of some ready rows that may be chosen without being named: not another's, and nothing wrong with them.
+
+        Quick where nearly all of many are held: of `Holdings` no lease is looked at, a row is looked up and no more.
+        """
+        held, free = self.held, frozenset[str]()
+        taken: Mapping[str, Any] = held
+        if isinstance(held, Holdings):
+            taken = held.taken
+        else:
+            free = frozenset(key for key, lease in held.items() if lease.yours or not lease.held)
+        own = {key for key in free if held[key].held}
+        left = [row for row in rows if row.key not in taken or row.key in free]
+        return [row for row in left if row.healthy or row.key in own]
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,14 +247,14 @@ def _only_usable(request: Request, asked: Asked, inventory: Index, notices: Sequ
 
 def _choosable(request: Request, asked: Asked, ready: Span, inventory: Index) -> tuple[Sequence[Row], int]:
     """The first ready rows that may be chosen without being named, and how many there are."""
-    fits = request.chooser()
     if len(request.held) * 4 > len(ready):
-        return ready.select(fits, CANDIDATES)
-    first = list(islice(filter(fits, ready), CANDIDATES))
+        return ready.first(request.choosable(ready.unordered()), CANDIDATES)
+    first = request.choosable(islice(ready, CANDIDATES + len(request.held) + len(inventory.unhealthy)))[:CANDIDATES]
     if len(first) < CANDIDATES:
         return first, len(first)
     # few are held: count those that are not choosable instead of walking over all that are
-    blocked = {row.key for row in inventory.unhealthy if asked.admits(row) and not fits(row)}
+    sick = [row for row in inventory.unhealthy if asked.admits(row)]
+    blocked = {row.key for row in sick} - {row.key for row in request.choosable(sick)}
     for key in request.held:
         if request.held_by_others(key) is not None:
             blocked |= {row.key for row in inventory.with_key(key) if row.ready and asked.admits(row)}
