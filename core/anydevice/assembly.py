@@ -21,6 +21,7 @@ from . import commands
 from .artefacts import Artefacts
 from .catalogue import Catalogue
 from .clock import Clock, SteadyClock, SystemClock
+from .configuration import passed_over
 from .connections import Connections
 from .database import Database
 from .discovery import BACKENDS, PLUGINS, PluginRecord, describe, discover
@@ -90,6 +91,8 @@ async def open_router(
         find = partial(discover, disabled=settings.disabled, prefer=settings.prefer)
         records = await anyio.to_thread.run_sync(find, BACKENDS)
         plugin_records = await anyio.to_thread.run_sync(find, PLUGINS)
+        for passed in passed_over(settings, [*records, *plugin_records]):
+            log.warning("configuration_passed_over", where=passed.where, reason=passed.detail, fix=passed.fix)
     catalogue = Catalogue()
     for spec in commands.all_commands():
         catalogue.register(spec)

@@ -174,6 +174,9 @@ _PLAIN: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "plugins.strict": ("strict_plugins", bool),
     "events.templates": ("event_templates", dict),
 }
+SECTIONS: tuple[str, ...] = tuple(dict.fromkeys(key.partition(".")[0] for key in _PLAIN))
+"""Core's own tables; every other table is a backend's or a plugin's."""
+
 _BOUNDS: dict[str, tuple[float, float]] = {
     "lease.ttl": (5, 600),
     "lease.longest": (60, 31 * 86400),
@@ -189,7 +192,7 @@ _CHOICES = {
 
 
 def _from_table(home: Path, table: Mapping[str, Any]) -> Settings:
-    ours = {key.partition(".")[0] for key in _PLAIN}
+    ours = set(SECTIONS)
     values: dict[str, Any] = {}
     for section in ours & set(table):
         if not isinstance(table[section], dict):

@@ -118,6 +118,11 @@ class Manifest(Word):
     commands: list[BackendCommand] = Field(default_factory=list)
     practice: Practice = Practice()
     env: list[str] = Field(default_factory=list, description="Variables of the caller's environment it reads.")
+    settings: list[str] | None = Field(
+        default=None,
+        description="Keys of its table of the configuration file; a key that is not among them is told as a mistake. "
+        "Absent = not declared, and nothing is told.",
+    )
     specialises: list[str] = Field(
         default_factory=list, description="Backends whose row for the same transport this one replaces."
     )

@@ -16,7 +16,7 @@ import pytest
 
 from anydevice.host import record
 
-from ..support.daemons import PATIENCE, VERSION, Home, eventually
+from ..support.daemons import ALONE, PATIENCE, VERSION, Home, eventually
 
 pytestmark = pytest.mark.daemon
 
@@ -357,3 +357,11 @@ def test_a_daemon_whose_folder_is_replaced_makes_way_for_the_next(home: Home) ->
     eventually(lambda: not record.lives(stamp), "the first one ends")
     home.json("devices")
     assert home.pid == second
+
+
+def test_a_configuration_that_says_something_in_vain_is_told_by_the_log_and_by_doctor() -> None:
+    with Home.made(ALONE + "[leases]\nttl = 30\n") as home:
+        checks = home.json("doctor", code=1)["data"]["checks"]
+        (told,) = [check for check in checks if check["name"].startswith("config.toml")]
+        assert (told["ok"], told["fix"]) == (False, "Did you mean lease?")
+        assert "configuration_passed_over" in home.log() and "Did you mean lease?" in home.log()

@@ -79,7 +79,7 @@ def install_fake_backend(
     """
     from anydevice.testing import fake_manifest
 
-    manifest = fake_manifest(name).model_dump(mode="json", by_alias=False)
+    manifest = fake_manifest(name).model_dump(mode="json", by_alias=False, exclude_none=True)
     manifest["operations"] = list(manifest["operations"])
     package = f"{name}_vendor"
     body = textwrap.indent(textwrap.dedent(setup), " " * 8)

@@ -14,6 +14,7 @@ from anydevice_schemas.errors import AnydeviceError, InvalidArgument
 
 from .. import __version__, plans
 from ..catalogue import Input, command
+from ..configuration import passed_over
 from ..context import Context, Outcome
 from ..discovery import BACKENDS, PLUGINS, describe, discover
 from ..hearing import concerned, resolved, silent
@@ -304,6 +305,7 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
         for record in ctx.services.plugins
         if record.state not in ("ready", "disabled")
     )
+    checks.extend(_passed_over(ctx))
     checks.extend(await _installed_since(ctx))
     plugins = [record.to_wire() for record in ctx.services.plugins]
     checks.sort(key=lambda check: (bool(check["ok"]), "optional" in check, str(check["name"])))
@@ -315,6 +317,18 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
         "time": iso(ctx.services.clock.now()),
     }
     return Outcome(data=data)
+
+
+def _passed_over(ctx: Context) -> list[dict[str, Any]]:
+    """What of the configuration file has no effect."""
+    found = [record for record in ctx.services.plugins if record.group]
+    if not found:
+        return []
+    return [
+        {"name": f"config.toml: {passed.where}", "ok": False, "detail": passed.detail, "fix": passed.fix}
+        | ({} if passed.likely else {"optional": True})
+        for passed in passed_over(ctx.services.settings, found)
+    ]
 
 
 async def _installed_since(ctx: Context) -> list[dict[str, Any]]:
