@@ -21,7 +21,7 @@ from .ports import PORTS, Ports
 from .programs import DIALECTS, found
 from .settings import Undo
 from .simctl import Simctl
-from .xcrun import FIRST_RUN, INSTALL, PROGRAM, Program, Xcrun
+from .xcrun import FIRST_RUN, INSTALL, NO_TOOL, PROGRAM, Program, Xcrun
 
 log = structlog.get_logger("anydevice.apple")
 
@@ -60,7 +60,8 @@ class AppleBackend(Backend):
         self._undo: dict[str, dict[str, Undo]] = {}
         self._adopted: dict[str, tuple[int, int]] = {}
 
-    def _xcrun(self, env: Environment) -> Program:
+    def xcrun(self, env: Environment) -> Program:
+        """Xcode's programs, of the Xcode that the caller chooses."""
         return Program(self._program, env.variables)
 
     async def devices(self, env: Environment) -> Sequence[Device]:
@@ -69,7 +70,7 @@ class AppleBackend(Backend):
         Raises:
             CallTimeout, UpstreamUnavailable: Xcode is here, and does not list its simulators.
         """
-        xcrun = self._xcrun(env)
+        xcrun = self.xcrun(env)
         if not xcrun.found():
             return []  # no Xcode here, so no devices of it; doctor says what is missing
         rows: list[Device] = []
@@ -103,7 +104,7 @@ class AppleBackend(Backend):
 
     async def connect(self, device: Device, env: Environment) -> Driver:
         """See `Backend.connect`."""
-        xcrun = self._xcrun(env)
+        xcrun = self.xcrun(env)
         undo = self._undo.setdefault(device.id, {})
         if device.kind == "simulator":
             own = self._simctls.setdefault(device.id, Simctl(xcrun, device.id))
@@ -136,7 +137,7 @@ class AppleBackend(Backend):
 
     async def check(self, env: Environment) -> Sequence[Check]:
         """See `Backend.check`."""
-        xcrun = self._xcrun(env)
+        xcrun = self.xcrun(env)
         if not xcrun.found():
             detail = "There is no xcrun: no simulators and no devices of Apple's."
             return [Check("Xcode", False, detail, INSTALL, optional=True)]
@@ -201,6 +202,6 @@ async def _answers(xcrun: Program, *words: str) -> Check:
         done = await xcrun.run(*words, deadline=HELP_WITHIN)
     except AnydeviceError as error:
         return Check(name, False, error.message, f"Run {FIRST_RUN} in a terminal, then call doctor again.")
-    if done.code != 0 and "unable to find utility" in done.complaint:
+    if done.code != 0 and NO_TOOL in done.complaint:
         return Check(name, False, "This Xcode has none.", INSTALL)
     return Check(name, True)

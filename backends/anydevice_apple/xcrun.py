@@ -15,6 +15,8 @@ ENVIRONMENT = ("DEVELOPER_DIR",)
 """Variables of a caller that choose the Xcode."""
 FIRST_RUN = "xcodebuild -runFirstLaunch"
 """What Xcode may wait for, for ever, where nobody sees its question."""
+NO_TOOL = "unable to find utility"
+"""What xcrun says where this Xcode lacks a program."""
 OUTPUT = 16 << 20
 """Bytes of one program's output that are kept."""
 

@@ -6,9 +6,9 @@ from ..programs import Program
 
 
 def _programs() -> dict[str, Program]:
-    from . import axe, forwards, idb, plutil, xcode
+    from . import atos, axe, forwards, idb, plutil, xcode
 
-    return {**xcode.PROGRAMS, **plutil.PROGRAMS, **axe.PROGRAMS, **idb.PROGRAMS, **forwards.PROGRAMS}
+    return {**xcode.PROGRAMS, **plutil.PROGRAMS, **axe.PROGRAMS, **idb.PROGRAMS, **forwards.PROGRAMS, **atos.PROGRAMS}
 
 
 PROGRAMS: dict[str, Program] = _programs()

@@ -8,7 +8,7 @@ import anyio
 
 from ..model.apps import RUNNER
 from ..programs import Invocation, Program
-from . import devicectl, simctl
+from . import atos, devicectl, simctl
 
 MISSING = 72
 USAGE = "Usage: xcrun [options] <tool name> ... arguments ...\n"
@@ -36,7 +36,7 @@ async def xcrun(call: Invocation) -> int:
     if not words:
         return await call.fail(64, USAGE)
     tool, *rest = words
-    known = {"simctl": simctl.run, "devicectl": devicectl.run}
+    known = {"simctl": simctl.run, "devicectl": devicectl.run, "atos": atos.run}
     if tool not in known or call.world.xcode == "clt" or (tool == "devicectl" and call.world.age < 15):
         text = f'xcrun: error: unable to find utility "{tool}", not a developer tool or in PATH\n'
         return await call.fail(MISSING, text)
