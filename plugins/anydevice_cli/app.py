@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,12 @@ _OWN: dict[str, str] = {
     "version": "Prints the versions.",
 }
 
+WIDEST = 110
+"""Columns of help, where the terminal has as many."""
+
+_GIVEN = re.compile(r"'(.*)' is not one of ")
+"""What was given, in the words of an option that takes one of several."""
+
 
 class Root(click.Group):
     """All commands: the command line's own, the catalogue's, and those that plugins bring."""
@@ -39,7 +46,7 @@ class Root(click.Group):
             epilog="anydevice COMMAND --help tells what a command takes. Exit codes: 0 done, 1 failed or answered no, "
             "2 usage, 3 device, 4 element, 5 confirmation, 6 not allowed, 124 timeout, 130 interrupted.",
             params=[click.Option(["--json", "as_json"], is_flag=True, hidden=True)],
-            context_settings={"help_option_names": ["--help", "-h"]},
+            context_settings={"help_option_names": ["--help", "-h"], "max_content_width": WIDEST},
         )
         self.catalogue = catalogue
 
@@ -79,10 +86,8 @@ class Root(click.Group):
             return None, None, args[1:]
         if name.startswith("-"):
             raise click.NoSuchOption(name, ctx=ctx)
-        import difflib
-
         known = [*_OWN, *self.catalogue.commands, *self.catalogue.aliases, *brought.names()]
-        near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.5)
+        near = _near(name.replace("_", "-"), known)
         hint = f"Did you mean {near[0]}?" if near else "anydevice --help lists all commands."
         raise UnknownCommand(f"There is no command {name[:60]!r}.", nearest=near, hint=hint)
 
@@ -164,16 +169,32 @@ def _run(argv: Sequence[str], as_json: bool) -> int:
             return exits.FAILED
 
 
+def _near(word: str, known: Sequence[str]) -> list[str]:
+    import difflib  # slow to import, and nothing that succeeds needs it
+
+    return difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+
+
 def _usage(error: click.UsageError) -> dict[str, Any]:
     path = error.ctx.command_path if error.ctx is not None else "anydevice"
     param = getattr(error, "param", None)
     name = getattr(error, "option_name", None) or (param.get_error_hint(error.ctx) if param is not None else "")
+    details: dict[str, Any] = {"param": str(name).strip("'"), "expected": f"see {path} --help"}
+    near = sorted(getattr(error, "possibilities", None) or ())
+    choices = getattr(getattr(param, "type", None), "choices", None)
+    if choices and (given := _GIVEN.match(error.message)):
+        details["expected"] = "one of " + ", ".join(choices)
+        near = _near(given[1].casefold(), choices)
+    message = error.format_message()
+    if near:
+        details["nearest"] = near
+    hint = f"Did you mean {near[0]}? " if near and "Did you mean" not in message else ""
     return {
         "code": "invalid_argument",
-        "message": error.format_message(),
+        "message": message,
         "retryable": False,
-        "hint": f"{path} --help tells what it takes.",
-        "details": {"param": str(name).strip("'"), "expected": f"see {path} --help"},
+        "hint": f"{hint}{path} --help tells what it takes.",
+        "details": details,
     }
 
 

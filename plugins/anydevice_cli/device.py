@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -20,6 +20,8 @@ from .words import Words, WordsError, read_json
 
 _OWN, _WHICH, _HOW = "Options", "Which device", "How it answers"
 _TARGET_ALIAS = ("mobile", "tv", "desktop")
+_BRINGS = {"screenshot": "picture", "record": "video"}
+"""Commands whose file a person wants somewhere, and what it is."""
 _NOT_OURS = {"mcpOutputFormat"}
 """Switches that would have no effect here."""
 
@@ -114,6 +116,9 @@ class DeviceCommand(click.Command):
                 click.Argument(["words"], nargs=-1, metavar=self.words.metavar, shell_complete=self._complete)
             )
         params.extend(WireOption(name, schema, _OWN) for name, schema in own.items())
+        if (file := _BRINGS.get(self.descriptor["name"])) is not None:
+            copies = f"Also copy the {file} to this file, and replace what is there."
+            params.append(_Ours(["--path"], _OWN, type=click.Path(dir_okay=False), help=copies))
         if self.descriptor["selectors"]:
             for name, schema in self.catalogue.selectors.items():
                 if name not in own:
@@ -125,11 +130,11 @@ class DeviceCommand(click.Command):
             for name, schema in self.catalogue.switches.items()
             if name not in taken and name not in _NOT_OURS
         )
-        params.append(_Ours(["--json", "as_json"], is_flag=True, help="Print the whole answer as one JSON object."))
-        params.append(_Ours(["--yes", "-y"], is_flag=True, help="Approve it where it asks for confirmation."))
-        params.append(_Ours(["--deadline"], type=click.FLOAT, help="Seconds until the call is ended."))
-        if self.descriptor["name"] == "screenshot" and "path" not in own:
-            params.append(_Ours(["--path"], type=click.Path(dir_okay=False), help="Also copy the picture here."))
+        params.append(
+            _Ours(["--json", "as_json"], _HOW, is_flag=True, help="Print the whole answer as one JSON object.")
+        )
+        params.append(_Ours(["--yes", "-y"], _HOW, is_flag=True, help="Approve it where it asks for confirmation."))
+        params.append(_Ours(["--deadline"], _HOW, type=click.FLOAT, help="Seconds until the call is ended."))
         return params
 
     def _text(self) -> str:
@@ -139,6 +144,13 @@ class DeviceCommand(click.Command):
         if self.descriptor["origin"] != "anydevice":
             lines.append(f"Brought by {self.descriptor['origin']}.")
         return "\n\n".join(lines)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click's, with the wire's names of arguments as they are typed here."""
+        from .hints import spoken
+
+        self.help = spoken(self.help or "", self.catalogue)
+        super().format_help(ctx, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Options in three sections: the command's own, which device, how it answers."""
@@ -178,9 +190,27 @@ class DeviceCommand(click.Command):
             arguments[param.wire] = param.value_of(given)
         return arguments
 
+    def _copied_to(self, ctx: click.Context, arguments: dict[str, Any]) -> str | None:
+        """Where the person wants the file, which is no argument of the wire: given as a word or as an option.
+
+        Raises:
+            click.UsageError: It is given twice, or the call brings no file.
+        """
+        if self.descriptor["name"] not in _BRINGS:
+            return None
+        word, option = arguments.pop("path", None), ctx.params.get("path")
+        if word and option:
+            raise click.UsageError("path is given twice: as a word and as an option", ctx)
+        path: str | None = word or option
+        actions = self.descriptor["inputSchema"].get("properties", {}).get("action", {}).get("enum", ())
+        if path and "stop" in actions and arguments.get("action") != "stop":
+            raise click.UsageError("the file comes with stop: give its path there", ctx)
+        return path or None
+
     def _run(self, **_: Any) -> int:
         ctx = click.get_current_context()
         arguments = self.arguments(ctx)
+        path = self._copied_to(ctx, arguments)
         as_json = ctx.params["as_json"]
         name, progress = self.descriptor["name"], _progress(as_json, everywhere=self.descriptor["name"] == "lease")
         try:
@@ -198,27 +228,32 @@ class DeviceCommand(click.Command):
         finally:
             if progress is not None and sys.stderr.isatty():
                 sys.stderr.write("\r\x1b[K")
-        if ctx.params.get("path"):
-            copy_artefact(answer, ctx.params["path"])
-        output.answer(answer, as_json=as_json)
+        if path is not None:
+            copy_artefact(answer, path)
+        output.answer(answer, self.catalogue, as_json=as_json)
+        if path is not None and not as_json:
+            click.echo(f"copied to {output.clean(path)}")
         # A yes-or-no question that was answered no, so that a shell can branch on it.
         asked = {"is": "result", "doctor": "ok"}.get(str(answer.get("command")), "")
         return FAILED if answer["data"].get(asked) is False else OK
 
 
 class _Ours(click.Option):
-    """An option of the command line itself."""
+    """An option of the command line itself.
 
-    section = _HOW
+    Attributes:
+        section: Where help lists it.
+    """
+
+    def __init__(self, names: Sequence[str], section: str, **how: Any) -> None:
+        super().__init__(names, **how)
+        self.section = section
 
 
 def in_short(text: str) -> str:
-    """The first clause of a summary; for lists of commands."""
-    head = re.split(r"[.:;](?: |$)| \(", text, maxsplit=1)[0]
-    if len(head) > 60:
-        clause = head.find(", ", 28)  # an earlier one separates verbs or things: "Reads, sets, adds or removes …"
-        head = head if clause < 0 else head[:clause]
-    return head if len(head) <= 90 else head[: head.rfind(" ", 0, 90)] + " …"
+    """The first sentence of a summary without what explains it (in brackets, after a colon or semicolon); for lists."""
+    sentence = re.split(r"\.(?: |$)", re.sub(r" \([^()]*\)", "", text), maxsplit=1)[0]
+    return re.split(r"[:;](?: |$)", sentence, maxsplit=1)[0].rstrip(".") + "."
 
 
 def copy_artefact(answer: Mapping[str, Any], path: str) -> None:

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import remote
+from anydevice_schemas.errors import InvalidArgument
+
+from . import output, remote
 from .device import kebab
 
 WAIT_MS = 60_000
@@ -56,6 +58,41 @@ def spoken(hint: str, catalogue: remote.Catalogue) -> str:
     return re.sub(
         rf"(?<![\w.-])({'|'.join(sorted(camel, key=len, reverse=True))})\b", lambda m: f"--{kebab(m[1])}", hint
     )
+
+
+def typed(wire: Mapping[str, Any], name: str, catalogue: remote.Catalogue) -> dict[str, Any]:
+    """A refusal whose message, hint and names of arguments are as they are typed here.
+
+    Args:
+        wire: The refusal.
+        name: The command that was refused; empty for what is no command on devices.
+        catalogue: What the command line knows of commands.
+    """
+
+    def said(text: str) -> str:
+        return spoken(text, catalogue)
+
+    details = output.with_fixes(wire.get("details") or {}, said)
+    told = {**wire, "message": said(str(wire["message"])), "hint": said(str(wire["hint"])), "details": details}
+    if wire.get("code") != InvalidArgument.code:
+        return told
+    match details.get("errors"):
+        case [{**only}]:  # the message and the fields beside it say the rest
+            details |= {"nearest": only["nearest"]} if only.get("nearest") else {}
+            del details["errors"]
+    for each in (details, *details.get("errors", ())):
+        if "param" in each:
+            each["param"] = _option(str(each["param"]), name, catalogue)
+    if told["hint"] == InvalidArgument.hint_default and name:
+        near = details.get("nearest") or ()
+        told["hint"] = (f"Did you mean {near[0]}? " if near else "") + f"anydevice {name} --help tells what it takes."
+    return told
+
+
+def _option(param: str, name: str, catalogue: remote.Catalogue) -> str:
+    """An argument as the option that stands for it; whatever is none (a field of a step, say) as it is."""
+    known = (catalogue.get(name) or {}).get("inputSchema", {}).get("properties", {})
+    return f"--{kebab(param)}" if param in {*known, *catalogue.selectors, *catalogue.switches} else param
 
 
 def ways(wire: Mapping[str, Any], name: str, arguments: Mapping[str, Any]) -> list[str]:

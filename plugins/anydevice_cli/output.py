@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,14 +35,27 @@ def json_line(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps(value, ensure_ascii=True))
 
 
-def answer(found: Mapping[str, Any], *, as_json: bool) -> None:
-    """Prints an answer."""
+def answer(found: Mapping[str, Any], catalogue: Catalogue, *, as_json: bool) -> None:
+    """Prints an answer; for people, what it says to do in the words of the command line."""
     if as_json:
         json_line(found)
         return
+    from .hints import spoken
     from .render import render
 
+    found = with_fixes(found, lambda text: spoken(text, catalogue))
     click.echo(render(found, colour=not plain()), color=not plain())
+
+
+def with_fixes(found: Mapping[str, Any], said: Callable[[str], str]) -> dict[str, Any]:
+    """An answer, or the details of a refusal, with every `fix` (what somebody says to do) put otherwise."""
+
+    def walked(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {k: said(v) if k == "fix" and isinstance(v, str) else walked(v) for k, v in value.items()}
+        return [walked(item) for item in value] if isinstance(value, list) else value
+
+    return dict(walked(found))
 
 
 def result(command: str, data: Mapping[str, Any], text: str, *, as_json: bool) -> None:
@@ -67,10 +80,10 @@ def refusal(
     """
     wire, lines = found.to_wire(), []
     if not as_json:
-        from .hints import spoken, ways
+        from .hints import typed, ways
 
         lines = ways(wire, name, arguments or {})
-        wire["hint"] = spoken(str(wire["hint"]), catalogue)
+        wire = typed(wire, name, catalogue)
     error(wire, as_json=as_json, whole=found.answer, ways=lines)
 
 

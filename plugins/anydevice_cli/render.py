@@ -66,9 +66,6 @@ def render_error(wire: Row, whole: Row | None, ways: Sequence[str] = (), *, colo
         lines.append(style(f"Hint: {clean(wire['hint'])}", fg="yellow"))
     lines.extend(f"    {clean(way)}" for way in ways)
     details = {key: value for key, value in (wire.get("details") or {}).items() if key not in _UNSAID}
-    match details.get("errors"):
-        case [{**only}] if not only.get("nearest"):
-            del details["errors"]  # the message, param and expected say it
     lines.extend(f"  {line}" for line in _fields(details))
     lines.extend(_notes(whole or {}, style))
     if wire.get("retryable"):

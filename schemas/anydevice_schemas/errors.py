@@ -113,6 +113,10 @@ class AnydeviceError(Exception):
             details.setdefault("family", self.family)
         self.details: Details = details
 
+    def __str__(self) -> str:
+        """The message and, where there is one, the hint: whoever sees only a traceback is told what to do, too."""
+        return f"{self.message} {self.hint}".rstrip()
+
     def to_wire(self) -> Details:
         """The error as it crosses every wire: ``{code, message, retryable, hint, details, device?}``."""
         wire: Details = {

@@ -162,6 +162,51 @@ def test_a_picture_is_copied_where_the_person_wants_it(home: Home, tmp_path: Pat
     refused = home.json("screenshot", "--path", "no/such/shot.png", code=1, cwd=tmp_path)
     assert refused["error"]["code"] == "path_not_found"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["shot.png"]
+    said = home.cli("screenshot", "again.png", cwd=tmp_path)
+    assert said.returncode == 0 and said.stdout.endswith("copied to again.png\n")
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "shot.png").read_bytes()
+    twice = home.json("screenshot", "a.png", "--path", "b.png", code=2, cwd=tmp_path)
+    assert "given twice" in twice["error"]["message"]
+
+
+def test_a_video_is_copied_where_the_person_wants_it(home: Home, tmp_path: Path) -> None:
+    early = home.json("record", "start", "demo.mp4", "--device", "fake-1", code=2, cwd=tmp_path)
+    assert "comes with stop" in early["error"]["message"]
+    home.json("record", "start", "--device", "fake-1", cwd=tmp_path)
+    done = home.json("record", "stop", "demo.mp4", cwd=tmp_path)
+    assert (tmp_path / "demo.mp4").read_bytes() == Path(done["artefacts"][0]["path"]).read_bytes()
+
+
+def test_help_says_where_the_file_goes(daemon: Home) -> None:
+    for name in ("screenshot", "record"):
+        own = daemon.cli(name, "--help").stdout.partition("Which device:")[0]
+        assert "PATH]" in own and "--path FILE" in own, name
+    assert "--longest-ms" in daemon.cli("record", "--help").stdout.partition("Options:")[0]
+    assert "erase [OPTIONS] DEVICE" in daemon.cli("erase", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "param", "nearest"),
+    [
+        (["devices", "--state", "redy"], "--state", ["ready"]),
+        (["devices", "--platfrom", "web"], "--platfrom", ["--platform"]),
+        (["serve", "--foregrund"], "--foregrund", ["--foreground"]),
+        (["session", "lst"], "action", ["list"]),
+    ],
+)
+def test_a_wrong_word_is_told_with_the_nearest(daemon: Home, argv: list[str], param: str, nearest: list[str]) -> None:
+    details = daemon.json(*argv, code=2)["error"]["details"]
+    assert details["param"] == param
+    assert nearest[0] in (details.get("nearest") or details["errors"][0]["nearest"])
+    said = daemon.cli(*argv).stderr
+    assert f"Did you mean {nearest[0]}?" in said or f"Did you mean '{nearest[0]}'?" in said
+
+
+def test_refused_arguments_are_named_as_they_are_typed(daemon: Home) -> None:
+    said = daemon.cli("wait", "foo", "--timeout-ms", "-5").stderr
+    assert "timeoutMs" not in said and "command-search" not in said
+    assert "wait: --timeout-ms:" in said and "param: --timeout-ms" in said
+    assert "Hint: anydevice wait --help tells what it takes." in said
 
 
 # --- confirmation ---

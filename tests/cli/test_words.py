@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anydevice.commands import all_commands
-from anydevice_cli.device import DeviceCommand, in_short, kebab
+from anydevice_cli.device import _BRINGS, DeviceCommand, in_short, kebab
 from anydevice_cli.remote import Catalogue
 from anydevice_cli.words import _WORDS, Words, WordsError, read_json
 
@@ -66,6 +66,9 @@ COMMANDS = {spec.command.name: spec.command.model_dump(mode="json", by_alias=Tru
         ("clipboard", ["read", "image"], {"action": "read", "kind": "image"}),
         ("clipboard", ["write", "a b"], {"action": "write", "text": "a b"}),
         ("install", ["build/app.zip"], {"path": "build/app.zip"}),
+        ("erase", ["My phone"], {"device": "My phone"}),
+        ("screenshot", ["shot.png"], {"path": "shot.png"}),
+        ("record", ["stop", "demo.mp4"], {"action": "stop", "path": "demo.mp4"}),
         ("apps", ["notes"], {"name": "notes"}),
         ("press", [], {}),
     ],
@@ -93,7 +96,12 @@ def test_every_command_with_words_is_in_the_catalogue_and_every_word_is_an_argum
     for name, (_, most, reader) in _WORDS.items():
         assert name in COMMANDS, name
         if not callable(reader):
-            properties = {*COMMANDS[name]["inputSchema"]["properties"], "device"}
+            # a device is named by a selector; a picture or video is copied by the command line itself
+            properties = {
+                *COMMANDS[name]["inputSchema"]["properties"],
+                "device",
+                *(["path"] if name in _BRINGS else []),
+            }
             assert len(reader) == most and set(reader) <= properties, name
 
 
@@ -156,15 +164,22 @@ def test_every_command_of_the_catalogue_becomes_one_of_the_command_line() -> Non
             wanted |= {*catalogue.selectors}
         wanted |= {*catalogue.switches} - {"mcpOutputFormat"}
         assert {f"--{kebab(field)}" for field in wanted} <= set(options), name
-        assert ("--path" in options) == (name == "screenshot" or "path" in wanted)
+        assert ("--path" in options) == (name in ("screenshot", "record") or "path" in wanted)
     by_target = next(p for p in DeviceCommand(COMMANDS["snapshot"], catalogue).params if "--target" in p.opts)
     assert "--device-target" in by_target.opts
 
 
-def test_a_summary_in_short_is_its_first_clause() -> None:
-    assert in_short("Presses one element: a button. Then more.") == "Presses one element"
-    assert in_short("Reads it.") == "Reads it"
-    assert in_short("Waits until a text, element, app or window is there, until it is gone, or a while.") == (
-        "Waits until a text, element, app or window is there"
+def test_a_summary_in_short_is_its_first_sentence_without_what_explains_it() -> None:
+    assert in_short("Presses one element: a button. Then more.") == "Presses one element."
+    assert in_short("Reads it") == "Reads it."
+    assert in_short("Installs from an http(s) address (a zip, say), or a file; it is unpacked.") == (
+        "Installs from an http(s) address, or a file."
     )
-    assert len(in_short("word " * 60)) <= 92
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_is_told_in_short_by_a_whole_sentence(name: str) -> None:
+    short = in_short(COMMANDS[name]["summary"])
+    assert short.endswith(".") and "…" not in short and not short.endswith(",.")
+    assert short.count("(") == short.count(")") and len(short) <= 160
+    assert short.rstrip(".").split()[-1] not in {"a", "an", "the", "and", "or", "of", "to", "with", "in"}

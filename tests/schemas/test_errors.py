@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from anydevice_schemas import errors
-from anydevice_schemas.errors import ERRORS, AnydeviceError
+from anydevice_schemas.errors import ERRORS, AnydeviceError, UpstreamUnavailable
 
 SEED_CODES = {
     "permission_missing": {"fix"},
@@ -65,3 +65,13 @@ def test_a_code_of_a_newer_daemon_is_kept() -> None:
 def test_errors_can_be_raised_without_paying_for_pydantic() -> None:
     code = "import sys, anydevice_schemas.errors; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_whoever_sees_only_a_traceback_is_told_what_to_do() -> None:
+    error = UpstreamUnavailable(
+        "The daemon cannot be started.", upstream="daemon", enable_hint="x", hint="Run: anydevice serve"
+    )
+    assert str(error) == "The daemon cannot be started. Run: anydevice serve"
+    assert str(AnydeviceError.from_wire(error.to_wire())) == str(error)
+    assert error.to_wire()["message"] == "The daemon cannot be started."
+    assert str(UpstreamUnavailable("It is down.", upstream="x", enable_hint="y", hint="")) == "It is down."
