@@ -20,7 +20,7 @@ from anydevice_schemas.errors import AnydeviceError
 
 from .inventory import BACKEND, PLATFORM
 
-LISTING: Final = 5.0
+LISTING: Final = 8.0
 """Seconds the program may take to list."""
 KEPT: Final = 15.0
 """Seconds a list is good for: asking starts a program."""
@@ -80,7 +80,7 @@ class Avds:
         self._lock = anyio.Lock()
 
     async def list(self, variables: Mapping[str, str]) -> list[Avd]:
-        """The virtual devices there are; none where there are no tools, or where these do not answer."""
+        """The virtual devices there are; none where there are no tools. Where these do not answer, those known last."""
         path = await anyio.to_thread.run_sync(program, variables)
         if path is None:
             return []
@@ -92,7 +92,7 @@ class Avds:
             try:
                 done = await processes.run([path, "-list-avds"], deadline=LISTING, env=environment(variables))
             except AnydeviceError:
-                return []
+                return found  # a busy machine: what was there is not gone
             # The program mixes remarks into its output; no name has a space.
             names = [line.strip() for line in done.text.splitlines() if _NAME.fullmatch(line.strip())]
             found = await anyio.to_thread.run_sync(lambda: [_look(name, variables) for name in names])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from anydevice.driver import CAPABILITIES, Acted, Driver, Power
+from anydevice.driver import Acted, Capability, Driver, Power
 from anydevice_adb import AdbDevice, AdbServer
 from anydevice_adb.server import LOOPBACK
 from anydevice_schemas import Device, DeviceRef
@@ -15,6 +15,8 @@ from .console import kill
 from .emulator import Emulator, gone
 from .inventory import EMULATOR
 
+NOWHERE: Final = "emulator-that-is-down"
+"""A serial that no adb server lists: whatever is asked of it is answered by `device_offline`."""
 Inner = Callable[[Device, AdbDevice], Driver]
 """Makes the driver of a device that runs."""
 
@@ -90,31 +92,34 @@ class AvdPower(Power):
 
 
 class AvdDriver(Driver):
-    """The driver of a virtual device: only `power` while it does not run, and then everything a device has."""
+    """The driver of a virtual device. What it cannot do while it is down it has all the same: `open` may boot it."""
 
     def __init__(self, device: Device, emulator: Emulator, inner: Inner) -> None:
         self.device, self.emulator, self._make = device, emulator, inner
-        self.power = AvdPower(self)
         self._inner: Driver | None = None
+        self._down = inner(device, AdbDevice(emulator.server, NOWHERE))
+        self.power = AvdPower(self)
+        self._take(self._down)
         self.fit()
 
     def fit(self) -> None:
-        """Takes on what the device has now: everything once it is up, and nothing before."""
+        """Takes on the device that is up."""
         identity = self.emulator.identity
         if self._inner is None and self.emulator.up and identity is not None:
             facts = {**self.device.facts, "api": identity.sdk, "hardwareSerial": identity.serial}
             row = self.device.model_copy(update={"facts": facts, "state": "ready"})
             self._inner = self._make(row, AdbDevice(self.emulator.server, self.emulator.serial))
-            for kind in CAPABILITIES:
-                if kind.name != "power" and hasattr(self._inner, kind.name):
-                    setattr(self, kind.name, getattr(self._inner, kind.name))
+            self._take(self._inner)
+
+    def _take(self, other: Driver) -> None:
+        for name, part in vars(other).items():
+            if isinstance(part, Capability) and name != "power":
+                setattr(self, name, part)
 
     async def release(self) -> None:
         """Lets go of what runs."""
         inner, self._inner = self._inner, None
-        for kind in CAPABILITIES:
-            if kind.name != "power":
-                vars(self).pop(kind.name, None)
+        self._take(self._down)
         if inner is not None:
             await inner.aclose()
 
@@ -126,7 +131,7 @@ class AvdDriver(Driver):
 
     def unavailable(self) -> Mapping[str, str]:
         """See `Driver.unavailable`."""
-        return self._inner.unavailable() if self._inner is not None else {}
+        return (self._inner or self._down).unavailable()
 
     async def clean(self) -> None:
         """See `Driver.clean`."""

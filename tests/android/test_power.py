@@ -11,12 +11,13 @@ from typing import Any
 import anyio
 import pytest
 
-from anydevice.driver import Environment, HostServices
+from anydevice.driver import Environment, HostServices, TreeScope
+from anydevice_android import avds
 from anydevice_android.avds import environment, program
 from anydevice_android.backend import AndroidBackend
 from anydevice_lab.android import Lab
 from anydevice_lab.android.emulator import make_tools
-from anydevice_schemas.errors import CallTimeout, DeviceNotReady
+from anydevice_schemas.errors import CallTimeout, DeviceNotReady, DeviceOffline
 
 from .rig import PORTS, PRACTICE, Rig, eventually, rig
 
@@ -93,6 +94,54 @@ async def test_a_virtual_device_is_booted_driven_and_shut_down_under_one_id(
     assert not alive(process["pid"])
     assert (await host.device(NAME))["state"] == "shutdown"
     assert (await host.do("shutdown", device=NAME)).data["alreadyDown"] is True
+
+
+async def test_open_with_boot_starts_what_does_not_run_and_opens_the_app_in_one_call(
+    host: Rig, tools: dict[str, str]
+) -> None:
+    refused = await host.do("open", device=NAME, app=PRACTICE, expect="device_not_ready")
+    assert refused.error is not None and not started(tools)
+    for times in (1, 2):
+        answer = await host.do("open", device=NAME, app=PRACTICE, arguments=["--screen", "home"], boot=True)
+        assert answer.data["booted"] is True and answer.verified
+        assert answer.device is not None and answer.device.id == NAME
+        await host.do("press", target="Increment")
+        assert (await host.do("get", target="Count", what="text")).data["text"] == "1"
+        await host.do("shutdown", device=NAME)
+        assert len(started(tools)) == times and not alive(started(tools)[-1]["pid"])
+    tv = await host.do("open", device="avd:Other_TV", app=PRACTICE, boot=True, session="tv")
+    assert tv.data["booted"] is True
+    await host.do("tv-remote", session="tv", button="down")
+    await host.do("shutdown", device="avd:Other_TV", session="tv")
+
+
+async def test_an_address_opens_on_a_virtual_device_that_did_not_run(host: Rig, tools: dict[str, str]) -> None:
+    answer = await host.do("open", device=NAME, url="practice://event/hello", boot=True)
+    assert answer.data["booted"] is True and len(started(tools)) == 1
+
+
+@pytest.mark.parametrize("name", ["snapshot", "appstate", "press", "logs", "screenshot"])
+async def test_what_is_asked_of_a_virtual_device_that_does_not_run_says_that_it_does_not(
+    host: Rig, tools: dict[str, str], name: str
+) -> None:
+    words = {"target": "Increment"} if name == "press" else {}
+    answer = await host.do(name, device=NAME, expect="device_not_ready", **words)
+    assert answer.error is not None and answer.error.details["state"] == "shutdown"
+    assert not started(tools)
+
+
+async def test_a_virtual_device_that_ended_by_itself_is_booted_anew(host: Rig, tools: dict[str, str]) -> None:
+    await host.do("open", device=NAME, app=PRACTICE, boot=True)
+    (process,) = started(tools)
+    os.kill(process["pid"], 9)
+
+    async def down() -> bool:
+        return (NAME, "shutdown") in [(row["id"], row["state"]) for row in await host.devices()]
+
+    await eventually(down)  # the server lists it for a moment longer
+    answer = await host.do("open", device=NAME, app=PRACTICE, boot=True)
+    assert answer.data["booted"] is True and len(started(tools)) == 2
+    await host.do("press", target="Increment")
 
 
 async def test_a_virtual_device_that_runs_is_chosen_by_its_serial_as_well(
@@ -203,6 +252,16 @@ async def test_one_that_dies_at_once_says_why_and_what_to_do(host: Rig, tools: d
     assert (await host.device("avd:Dead"))["state"] == "shutdown"
 
 
+async def test_tools_that_do_not_answer_in_time_take_no_virtual_device_away(
+    host: Rig, tools: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await host.device(NAME)
+    monkeypatch.setattr(avds, "KEPT", 0.0)
+    monkeypatch.setattr(avds, "LISTING", 0.2)
+    Path(tools["ANDROID_HOME"], "emulator", "emulator").write_text("#!/bin/sh\nexec sleep 30\n")
+    assert (await host.device(NAME))["state"] == "shutdown"
+
+
 async def test_one_that_is_gone_from_the_tools_is_said(host: Rig, tools: dict[str, str]) -> None:
     await host.devices()
     settings = Path(tools["ANDROID_HOME"]) / "avds.json"
@@ -248,12 +307,15 @@ async def test_one_that_takes_long_goes_on_starting_after_the_call(
             await driver.power.boot(headless=True, deadline=1.0)  # type: ignore[attr-defined]
         (row,) = [device for device in await backend.devices(env) if device.id == NAME]
         assert row.state == "booting"
-        assert not driver.has("screen.tree")
+        with pytest.raises(DeviceOffline):
+            await driver.screen.tree(TreeScope())  # type: ignore[attr-defined]
         acted = await driver.power.boot(headless=True, deadline=60.0)  # type: ignore[attr-defined]
         assert acted.verified and len(started(tools)) == 1
-        assert driver.has("screen.tree") and (await driver.identify()).id == NAME
+        assert (await driver.screen.tree(TreeScope())).nodes  # type: ignore[attr-defined]
+        assert (await driver.identify()).id == NAME
         await driver.power.shutdown(deadline=30.0)  # type: ignore[attr-defined]
-        assert not driver.has("screen.tree")
+        with pytest.raises(DeviceOffline):
+            await driver.screen.tree(TreeScope())  # type: ignore[attr-defined]
     finally:
         await backend.aclose()
 
