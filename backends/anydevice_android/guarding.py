@@ -55,9 +55,8 @@ def may_ask(text: str) -> bool:
 def may_hold_dialog(dump: Dump) -> bool:
     """Whether anything in a dump has an id of a dialog's buttons; most screens need no closer look."""
     for window in dump.windows:
-        for attributes in window.attributes:
-            name = attributes.get("resource-id")
-            if name and (name in BUTTONS or name.rpartition("/")[2] in BUTTONS):
+        for one in window.elements:
+            if one.id and (one.id in BUTTONS or one.id.rpartition("/")[2] in BUTTONS):
                 return True
     return False
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
 from typing import Final
 
 from anydevice.driver import TreeScope
 from anydevice_schemas import INTERACTIVE, Node, Rect, Tree
 from anydevice_schemas.tree import Quality
 
+from .reading import elements as bits
 from .reading.classes import LISTS, role_of
-from .reading.dump import Box, Dump, DumpWindow, bounds
+from .reading.dump import Dump, DumpWindow
+from .reading.elements import Box, Element
 
 APPLICATION, INPUT_METHOD, SYSTEM = "TYPE_APPLICATION", "TYPE_INPUT_METHOD", "TYPE_SYSTEM"
 INPUT_AREA: Final = "android:id/inputArea"
 """Part of an input method's window that is the keyboard; the window itself may be as large as the screen."""
-BAND: Final = 64
-"""Pixels of the height of the screen that are looked through together for what lies over what."""
+BAND, NARROW, MANY = 64, 16, 200
+"""Pixels of the height of the screen that are looked through together for what lies over what, and so many where
+there are `MANY` things that take input."""
 KEPT: Final = INTERACTIVE | {"heading", "dialog", "keyboard", "window", "application"}
 """Roles that an interactive tree keeps."""
 
@@ -135,19 +137,15 @@ class _Builder:
         title, scale, longest = window.title, self.view.scale, scope.max_text
         wide, high, count = self.screen[2], self.screen[3], len(nodes)
         # A screen may have thousands of elements: what most of them need is written out here, without calls.
-        for at, attributes in enumerate(window.attributes):
+        places = bits.boxes(window.elements)
+        for at, (one, place) in enumerate(zip(window.elements, places, strict=True)):
+            text, identifier, class_name, app, said, _, _, flags = one
             parent = parents[at]
             if parent >= 0:
                 depth, above, up = depths[parent] + 1, roles[parent], placed[parent]
             else:
                 depth, above, up = 2, "", root
             depths.append(depth)
-            get = attributes.get
-            try:
-                flags = _all_flags(attributes)
-            except KeyError:
-                flags = tuple(map(get, _FLAGS))
-            class_name = get("class", "")
             role, states, actions, worded, labelled = _traits(class_name, above, flags)
             roles.append(role)
             if interactive and role not in KEPT and not actions:
@@ -158,26 +156,21 @@ class _Builder:
                 placed.append(up)
                 continue
             rect = None
-            try:
-                left, top, right, bottom = map(int, get("bounds", "")[1:-1].replace("][", ",").split(","))
-            except ValueError:
-                pass  # without a place
-            else:
+            if place is not None:
+                left, top, right, bottom = place
                 rect = Rect(left / scale, top / scale, (right - left) / scale, (bottom - top) / scale)
                 if actions:
                     boxes.append((count, left, top, right, bottom))
                 if left >= wide or right <= 0 or top >= high or bottom <= 0:
                     states |= {"offscreen"}
-            name, said = get("text", ""), get("content-desc", "")
-            value: str | None = None
-            if worded or (name and said):
-                name, value = self._words(role, flags[-1] == "true", attributes, inner, at)
-            elif not name:
+            name, value = text, None
+            if worded or (text and said):
+                name, value = self._words(role, one, inner, at)
+            elif not text:
                 name = said or (inner.first_text(at) or "" if labelled else "")
             if len(name) > longest:
                 name = self._short(name)
-            identifier, app = get("resource-id", ""), get("package", "")
-            secure = flags[-1] == "true"
+            secure = flags & bits.PASSWORD > 0
             placed.append(count)
             count += 1
             nodes.append(
@@ -185,19 +178,15 @@ class _Builder:
             )
         self._cover(boxes, covers, blocked)
 
-    def _words(
-        self, role: str, secure: bool, attributes: dict[str, str], inner: _Inner, at: int
-    ) -> tuple[str, str | None]:
+    def _words(self, role: str, one: Element, inner: _Inner, at: int) -> tuple[str, str | None]:
         """Name and value: which of an element's texts is which depends on what it is."""
-        get = attributes.get
-        text, said = get("text", ""), get("content-desc", "")
-        if secure:
-            return said or get("hint", ""), None
+        text, said = one.text, one.said
+        if one.flags & bits.PASSWORD:
+            return said or one.hint, None
         name, value = text or said, None
         if role == "textbox":
-            hint = get("hint", "")
-            name = said or hint
-            value = "" if text and text == hint else text
+            name = said or one.hint
+            value = "" if text and text == one.hint else text
         elif role in _VALUED:
             name = said
             value = text or inner.first_text(at)
@@ -212,21 +201,22 @@ class _Builder:
         """Marks what does not get the input at its middle: something that takes input lies over it there."""
         nodes = self.tree.nodes
         wide, high = self.screen[2], self.screen[3]
-        last = high // BAND
+        step = NARROW if len(boxes) > MANY else BAND
+        last = high // step
         over: dict[int, list[Placed]] = {}  # what is later in a window lies over what is earlier
         for place in reversed(boxes):
             index, left, top, right, bottom = place
             x = ((left if left > 0 else 0) + (right if right < wide else wide)) / 2
             y = ((top if top > 0 else 0) + (bottom if bottom < high else high)) / 2
-            hidden = blocked or any(_holds(cover, x, y) for cover in covers)
+            hidden = blocked or (bool(covers) and any(_holds(cover, x, y) for cover in covers))
             if not hidden:
-                for later, start, above, end, below in over.get(int(y) // BAND, ()):
+                for later, start, above, end, below in over.get(int(y) // step, ()):
                     if above <= y < below and start <= x < end and not self._inside(later, index):
                         hidden = True
                         break
             if hidden:
                 nodes[index].hittable = False
-            for band in range(max(0, top // BAND), min(last, bottom // BAND) + 1):
+            for band in range(max(0, top // step), min(last, bottom // step) + 1):
                 over.setdefault(band, []).append(place)
 
     def _inside(self, index: int, ancestor: int) -> bool:
@@ -256,41 +246,35 @@ _WORDED: Final = _VALUED | {"textbox"}
 _NAMED_BY_CHILD: Final = frozenset(
     {"clickable", "button", "listitem", "gridcell", "menuitem", "tab", "checkbox", "switch", "radio"}
 )
-_FLAGS: Final = (
-    "clickable", "long-clickable", "scrollable", "checkable", "checked", "enabled", "selected", "focused", "password",
-)  # fmt: skip
-Flags = tuple[str | None, ...]
-_all_flags = itemgetter(*_FLAGS)
 
 
 @lru_cache(maxsize=8192)
-def _traits(class_name: str, above: str, flags: Flags) -> tuple[str, frozenset[str], tuple[str, ...], bool, bool]:
+def _traits(class_name: str, above: str, flags: int) -> tuple[str, frozenset[str], tuple[str, ...], bool, bool]:
     """Role, states and actions, whether its texts need a closer look, and whether one inside it may be its name.
 
     Most elements of a screen share all that with many others.
     """
-    clickable, longer, scrollable, checkable, checked, enabled, selected, focused, password = flags
-    role = _role(class_name, above, clickable == "true", checkable == "true", password == "true")
+    checkable, secure = flags & bits.CHECKABLE > 0, flags & bits.PASSWORD > 0
+    role = _role(class_name, above, flags & bits.CLICKABLE > 0, checkable, secure)
     states = []
-    if enabled == "false":
+    if flags & bits.DISABLED:
         states.append("disabled")
-    if checkable == "true" or role in ("switch", "checkbox", "radio"):
-        states.append("checked" if checked == "true" else "unchecked")
-    if selected == "true":
+    if checkable or role in ("switch", "checkbox", "radio"):
+        states.append("checked" if flags & bits.CHECKED else "unchecked")
+    if flags & bits.SELECTED:
         states.append("selected")
-    if focused == "true":
+    if flags & bits.FOCUSED:
         states.append("focused")
     if role == "textbox":
         states.append("editable")
     actions = []
-    if clickable == "true" or checkable == "true":
+    if flags & (bits.CLICKABLE | bits.CHECKABLE):
         actions.append("press")
-    if longer == "true":
+    if flags & bits.LONG_CLICKABLE:
         actions.append("longpress")
-    if scrollable == "true":
+    if flags & bits.SCROLLABLE:
         actions.append("scroll")
-    worded = role in _WORDED or password == "true"
-    return role, frozenset(states), tuple(actions), worded, role in _NAMED_BY_CHILD
+    return role, frozenset(states), tuple(actions), role in _WORDED or secure, role in _NAMED_BY_CHILD
 
 
 def _role(class_name: str, above: str, clickable: bool, checkable: bool, password: bool) -> str:
@@ -322,9 +306,9 @@ class _Inner:
         if self._ends is None:
             self._ends = _ends(self._window.parents)
         for inner in range(at + 1, self._ends[at] + 1):
-            attributes = self._window.attributes[inner]
-            text = attributes.get("text") or attributes.get("content-desc")
-            if text and attributes.get("password") != "true" and attributes.get("clickable") != "true":
+            one = self._window.elements[inner]
+            text = one.text or one.said
+            if text and not one.flags & (bits.PASSWORD | bits.CLICKABLE):
                 return text
         return None
 
@@ -347,7 +331,7 @@ def _covers(over: Sequence[DumpWindow]) -> list[Box]:
             box = _keyboard(window)
             if box is not None:
                 found.append(box)
-        elif window.bounds is not None and window.attributes:
+        elif window.bounds is not None and window.elements:
             found.append(window.bounds)
     return found
 
@@ -355,13 +339,13 @@ def _covers(over: Sequence[DumpWindow]) -> list[Box]:
 def _keyboard(window: DumpWindow) -> Box | None:
     """The part of an input method's window that is the keyboard."""
     best: Box | None = None
-    for attributes in window.attributes:
-        box = bounds(attributes.get("bounds", ""))
+    for one in window.elements:
+        box = one.box
         if box is None:
             continue
-        if attributes.get("resource-id") == INPUT_AREA:
+        if one.id == INPUT_AREA:
             return box
-        if attributes.get("clickable") == "true":
+        if one.flags & bits.CLICKABLE:
             best = box if best is None else _union(best, box)
     return best or window.bounds
 

@@ -1,6 +1,7 @@
 """What Android's own programs print, read into facts. Pure functions over text; nothing here talks to a device.
 
 dump.py       `uiautomator dump`: windows and elements, and what it says in place of them
+elements.py   what a dump says of one element
 classes.py    classes of views as roles
 focus.py      `dumpsys window displays`, `dumpsys activity activities`: which app is in front
 windows.py    `dumpsys window`: dialogs behind the app in front

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from xml.parsers import expat
 
 from . import layout
+from .elements import Box, Element, box, element
 
 Why = Literal["busy", "null_root", "slot_taken", "killed", "missing", "unreadable", "garbage"]
 _DOCUMENT = re.compile(r"<(?P<root>displays|hierarchy)\b.*</(?P=root)\s*>|<hierarchy\b[^>]*/>", re.S)
@@ -24,8 +25,6 @@ _REASONS: tuple[tuple[str, Why], ...] = (
 )  # fmt: skip
 KILLED = 137
 """Status of a dump that the system ended: another client holds the one automation slot."""
-Box = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels."""
 
 
 class NoDump(Exception):
@@ -42,8 +41,8 @@ class DumpWindow:
     """One window of a dump.
 
     Attributes:
-        parents, attributes: Its elements in document order: index of the parent in this very list (-1 for a root), and
-            the attributes as they were printed; what is absent is absent.
+        parents, elements: Its elements in document order: index of the parent in this very list (-1 for a root), and
+            what they are.
         kind: `TYPE_APPLICATION`, `TYPE_SYSTEM`, `TYPE_INPUT_METHOD`, …; empty where only the active window was dumped.
         display, id: Id of its display, and its own; empty where they are not told.
     """
@@ -58,7 +57,7 @@ class DumpWindow:
     rotation: int = 0
     id: str = ""
     parents: list[int] = field(default_factory=list)
-    attributes: list[dict[str, str]] = field(default_factory=list)
+    elements: list[Element] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -75,16 +74,7 @@ class Dump:
 
     def packages(self) -> set[str]:
         """Packages whose elements are in it."""
-        return {node.get("package", "") for window in self.windows for node in window.attributes} - {""}
-
-
-def bounds(text: str) -> Box | None:
-    """Bounds as they are printed: `[left,top][right,bottom]`."""
-    try:
-        left, top, right, bottom = map(int, text[1:-1].replace("][", ",").split(","))
-    except ValueError:
-        return None
-    return left, top, right, bottom
+        return {one.package for window in self.windows for one in window.elements} - {""}
 
 
 def parse_dump(text: str, status: int = 0) -> Dump:
@@ -136,7 +126,7 @@ class Windows:
         self._windows: list[DumpWindow] = []
         self._window: DumpWindow | None = None
         self.parents: list[int] = []
-        self.elements: list[dict[str, str]] = []
+        self.elements: list[Element] = []
         self.path = [-1]
         self._around: list[str] = []
         self._display = ""
@@ -163,7 +153,7 @@ class Windows:
                 self._enter(DumpWindow())
             self.parents.append(self.path[-1])
             self.path.append(len(self.elements))
-            self.elements.append(attributes)
+            self.elements.append(element(attributes))
             return
         self._around.append(name)
         if name == "hierarchy":
@@ -191,7 +181,7 @@ class Windows:
             self._window = None
 
     def _enter(self, now: DumpWindow) -> None:
-        self._window, self.parents, self.elements = now, now.parents, now.attributes
+        self._window, self.parents, self.elements = now, now.parents, now.elements
         self._windows.append(now)
 
 
@@ -203,7 +193,7 @@ def _window(attributes: dict[str, str], display: str) -> DumpWindow:
         layer=int(layer) if layer.lstrip("-").isdigit() else 0,
         active=attributes.get("active") == "true",
         focused=attributes.get("focused") == "true",
-        bounds=bounds(attributes.get("bounds", "")),
+        bounds=box(attributes.get("bounds", "")),
         display=display,
         id=attributes.get("id", ""),
     )
@@ -230,8 +220,8 @@ def in_order(dump: Dump, front: str, input_method: str) -> Dump:
     for window in dump.windows:
         windows += _roots(window)
     for window in windows:
-        package = window.attributes[0].get("package", "")
-        window.bounds = bounds(window.attributes[0].get("bounds", ""))
+        package = window.elements[0].package
+        window.bounds = window.elements[0].box
         window.kind = "TYPE_APPLICATION"
         if package == "com.android.systemui":
             window.kind = "TYPE_SYSTEM"
@@ -240,15 +230,15 @@ def in_order(dump: Dump, front: str, input_method: str) -> Dump:
     rank = {"TYPE_SYSTEM": 0, "TYPE_INPUT_METHOD": 1, "TYPE_APPLICATION": 2}
 
     def key(window: DumpWindow) -> tuple[int, bool, int]:
-        box = window.bounds or (0, 0, 0, 0)
-        return rank[window.kind], window.attributes[0].get("package") != front, (box[2] - box[0]) * (box[3] - box[1])
+        left, top, right, bottom = window.bounds or (0, 0, 0, 0)
+        return rank[window.kind], window.elements[0].package != front, (right - left) * (bottom - top)
 
     windows.sort(key=key)
     apps = [window for window in windows if window.kind == "TYPE_APPLICATION"]
     count: dict[str, int] = {}
     for window in reversed(windows):
         window.focused = window.active = bool(apps) and window is apps[0]
-        package = window.attributes[0].get("package", "")
+        package = window.elements[0].package
         count[package] = place = count.get(package, 0) + 1
         window.id = f"{package}:{place}"
     return Dump(windows, whole=True)
@@ -263,5 +253,5 @@ def _roots(window: DumpWindow) -> list[DumpWindow]:
             start = at
             found.append(DumpWindow(rotation=window.rotation))
         found[-1].parents.append(parent - start if parent >= 0 else -1)
-        found[-1].attributes.append(window.attributes[at])
+        found[-1].elements.append(window.elements[at])
     return found
