@@ -23,6 +23,9 @@ CALL_ENVIRONMENT: tuple[str, ...] = (
 )  # fmt: skip
 CALL_ENVIRONMENT_PREFIXES: tuple[str, ...] = ("ANYDEVICE_", "AGENT_DEVICE_")
 """What of a caller's environment travels with a call; everything else stays where it is."""
+CALLER_PATH = "ANYDEVICE_PATH"
+PATH_LIMIT = 8192
+"""Characters of a PATH that travels."""
 
 
 def home_path(environ: Mapping[str, str] | None = None) -> str:
@@ -37,8 +40,13 @@ def travels(name: str) -> bool:
 
 
 def call_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The allow-listed part of an environment: what a caller sends along at connect."""
-    return {name: value for name, value in environ.items() if travels(name)}
+    """The allow-listed part of an environment: what a caller sends along at connect.
+
+    Its PATH goes along as `CALLER_PATH`: nothing is started by it; it tells which programs the daemon does not see.
+    """
+    sent = {name: value for name, value in environ.items() if travels(name)}
+    path = environ.get("PATH", "")
+    return sent | {CALLER_PATH: path} if path and len(path) <= PATH_LIMIT else sent
 
 
 def make_private(path: str | PathLike[str]) -> None:

@@ -167,7 +167,8 @@ def _devices(data: Row) -> list[str]:
         more = " — ".join(str(row[key]) for key in ("healthReason", "reason", "fix") if row.get(key))
         state = row["state"] if "health" not in row else f"{row['state']}, {row['health']}"
         rows.append([row["id"], row["name"], row["platform"], row["kind"], state, held, more])
-    lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else ["no devices"]
+    none = "no devices" if data.get("missing") else "no devices; anydevice doctor tells what may be missing"
+    lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else [none]
     return lines + [
         f"missing: {gone['backend']}: {clean(gone['reason'])} {clean(gone.get('fix') or '')}".rstrip()
         for gone in data.get("missing", ())

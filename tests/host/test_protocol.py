@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anydevice.host.protocol import Lines, LineTooLong, Malformed, decode, encode, hello
+from anydevice.places import CALLER_PATH
 
 LIMIT = 20
 texts = st.text(max_size=40)
@@ -61,7 +62,7 @@ def test_what_is_no_object_is_malformed(line: bytes) -> None:
 
 
 def test_a_hello_carries_only_what_travels() -> None:
-    travelling = {"ANDROID_SERIAL": "a", "ANYDEVICE_X": "b", "AGENT_DEVICE_Y": "c"}
+    travelling = {"ANDROID_SERIAL": "a", "ANYDEVICE_X": "b", "AGENT_DEVICE_Y": "c", CALLER_PATH: "/"}
     said = json.loads(
         hello(
             "call",

@@ -20,6 +20,7 @@ from ..discovery import BACKENDS, PLUGINS, describe, discover
 from ..hearing import concerned, resolved, silent
 from ..inventory import remedy
 from ..leases.refusals import iso
+from ..programs import FIX, unseen
 from ..resolution import Request, pin
 
 CHECK_DEADLINE = 8.0
@@ -77,10 +78,21 @@ async def devices(ctx: Context, args: DevicesInput) -> Outcome:
             row["lease"] = {"until": lease.until, "yours": yours} | ({"session": lease.session} if yours else {})
         rows.append(row)
     data: dict[str, Any] = {"devices": rows}
-    missing = inventory.missing if only is None else silent(inventory, selector, backends)
+    missing = [
+        {"backend": gone.backend, "reason": gone.reason, "fix": gone.fix}
+        for gone in (inventory.missing if only is None else silent(inventory, selector, backends))
+    ]
+    missing += await _unseen(ctx, [name for name in only or backends.entries if inventory.backends.get(name) == 0])
     if missing:
-        data["missing"] = [{"backend": gone.backend, "reason": gone.reason, "fix": gone.fix} for gone in missing]
+        data["missing"] = missing
     return Outcome(data=data)
+
+
+async def _unseen(ctx: Context, names: list[str]) -> list[dict[str, str]]:
+    """Backends that list nothing, perhaps as the daemon does not see a program that the caller has."""
+    manifests = [ctx.services.backends.manifest(name) for name in names]
+    found = await unseen(manifests, ctx.environment)
+    return [{"backend": name, "reason": "; ".join(said), "fix": FIX} for name, said in sorted(found.items())]
 
 
 def _viewer(ctx: Context) -> Any:
@@ -306,6 +318,11 @@ async def doctor(ctx: Context, args: DoctorInput) -> Outcome:
         if record.state not in ("ready", "disabled")
     )
     checks.extend(_passed_over(ctx))
+    manifests = [entry.manifest for entry in ctx.services.backends.entries.values()]
+    checks.extend(
+        {"name": f"{name}: PATH", "ok": False, "detail": "; ".join(said), "fix": FIX, "optional": True}
+        for name, said in (await unseen(manifests, ctx.environment)).items()
+    )
     checks.extend(await _installed_since(ctx))
     plugins = [record.to_wire() for record in ctx.services.plugins]
     checks.sort(key=lambda check: (bool(check["ok"]), "optional" in check, str(check["name"])))
