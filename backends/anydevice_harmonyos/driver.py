@@ -64,7 +64,7 @@ class HarmonyosDriver(Driver):
             self.remote = HarmonyosRemote(reach)
         else:
             self.touch = HarmonyosTouch(reach)
-            self.settings = HarmonyosSettings(reach, emulators if emulator else None, instance)
+        self.settings = HarmonyosSettings(reach, packages, emulators if emulator else None, instance)
         self.alerts = HarmonyosAlerts(guard, ByRemote(reach, guard) if television else ByTouch(reach), self.keys)
         self.recording = HarmonyosRecording(reach, self.screen, recorder=not television and not emulator)
         self.logs = HarmonyosLogs(reach, packages)

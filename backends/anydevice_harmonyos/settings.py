@@ -1,17 +1,20 @@
-"""Settings of the device: what HarmonyOS lets tools change at all, which is how it is turned."""
+"""Settings of the device: what HarmonyOS lets tools change at all: how it is turned, and what apps have stored."""
 
 from __future__ import annotations
 
+import difflib
 from typing import Final
 
 import anyio
 
 from anydevice.driver import Acted, Setting, Settings
-from anydevice_schemas.errors import InvalidArgument, Unsupported
+from anydevice_schemas.errors import AppNotFound, InvalidArgument, Refused, Unsupported
 
 from .emulating import Emulators
+from .packages import Packages
 from .reach import DISPLAY, Reach
 from .reading import display
+from .reading.bundles import cleaned
 
 TURNS: Final = ("portrait", "landscape-left", "portrait-upside-down", "landscape-right")
 """Orientations in the order of the device's own numbers."""
@@ -23,9 +26,12 @@ STEP: Final = 0.1
 class HarmonyosSettings(Settings):
     """See `Settings`. What it turned it turns back in `clean`."""
 
-    def __init__(self, reach: Reach, emulators: Emulators | None = None, instance: str = "") -> None:
+    def __init__(
+        self, reach: Reach, packages: Packages, emulators: Emulators | None = None, instance: str = ""
+    ) -> None:
         """`emulators` and `instance` are the program and the name by which an emulator of this host is turned."""
-        self._reach, self._emulators, self._instance = reach, emulators, instance
+        self._reach, self._packages = reach, packages
+        self._emulators, self._instance = emulators, instance
         self._before: str | None = None
 
     async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
@@ -33,7 +39,11 @@ class HarmonyosSettings(Settings):
 
         Raises:
             Unsupported: There is no such area here.
+            AppNotFound: Of app_data: there is no such app.
         """
+        if area == "app_data":
+            await self._installed(app or "")
+            return Setting(None, ("clear",))
         if area != "orientation":
             raise Unsupported(
                 "HarmonyOS has no such setting for tools.", operation=f"settings.{area}", alternatives=["orientation"]
@@ -57,6 +67,35 @@ class HarmonyosSettings(Settings):
         await self._turn(value)
         self._before = self._before or before
         return Acted("posture")
+
+    async def app_data(self, value: str, *, app: str) -> Acted:
+        """See `Settings.app_data`: by the bundle manager, after the app was stopped. The device's shell is kept from
+        what apps have stored, so that there is nothing to read back but the manager's word.
+
+        Raises:
+            AppNotFound: It is not installed.
+            Refused: The manager did not say that it did it, as for apps of the system.
+        """
+        app = app.partition("/")[0]
+        await self._installed(app)
+        await self._reach.run("aa", "force-stop", app)
+        said = (await self._reach.run("bm", "clean", "-n", app, "-d", deadline=20.0)).text
+        if not cleaned(said):
+            raise Refused(
+                "The device did not clear what the app has stored.",
+                hint="Apps of the system keep their data; of others reinstall deletes them too.",
+                reason="the bundle manager said no",
+                alternative="reinstall",
+                app=app,
+                said=said.strip()[:1000],
+            )
+        return Acted("bundle-manager")
+
+    async def _installed(self, app: str) -> None:
+        if await self._packages.bundle(app.partition("/")[0]) is None:
+            names = await self._packages.names()
+            near = difflib.get_close_matches(app, names, n=5, cutoff=0.5)
+            raise AppNotFound("No app of that name is installed.", app=app[:200], nearest_matches=near)
 
     async def clean(self) -> None:
         """Turns it back, where it was turned.

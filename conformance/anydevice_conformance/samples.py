@@ -102,6 +102,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "settings.location": (("off",), {}),
     "settings.permission": (("ask",), {"app": "no.such.app", "name": "camera"}),
     "settings.status_bar": (("live",), {}),
+    "settings.app_data": (("clear",), {"app": "no.such.app"}),
     "settings.orientation": (("portrait",), {}),
 }
 """Positional and named arguments, by operation. They change as little as the operation allows."""

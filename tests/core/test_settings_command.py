@@ -109,6 +109,28 @@ async def test_without_an_area_everything_is_told_and_nothing_else(phone: Phone)
     assert phone.upkeep.values == {}
 
 
+async def test_data_of_an_app_are_cleared_once_a_person_said_so_and_nothing_is_said_to_be_verified(
+    phone: Phone,
+) -> None:
+    given = {"area": "app-data", "value": "clear", "app": "practice"}
+    asked = await phone.refused("settings", **given)
+    assert asked["code"] == "confirmation_required" and phone.upkeep.cleared == []
+    phone.router.services.policy.approve(asked["token"])
+    answer = await phone("settings", **given, confirmToken=asked["token"])
+    assert (answer.verified, answer.data["app"], answer.data["asked"]) == (False, "practice", "clear")
+    assert phone.upkeep.cleared == ["practice"]
+
+
+async def test_clearing_needs_an_app_and_no_more_and_reading_it_needs_nobodys_word(phone: Phone) -> None:
+    refused = await phone.refused("settings", area="app-data", app="practice", name="camera")
+    assert (refused["code"], refused["param"]) == ("invalid_argument", "name")
+    refused = await phone.refused("settings", area="app-data")
+    assert (refused["code"], refused["param"]) == ("invalid_argument", "app")
+    told = await phone("settings", area="app-data", app="practice")
+    assert told.data["value"] is None and told.data["choices"] == ["clear"]
+    assert (await phone.refused("settings", area="app-data", app="nobody"))["code"] == "app_not_found"
+
+
 async def test_what_did_not_take_is_no_success(phone: Phone) -> None:
     phone.backend.fault.swallow.add("settings.appearance")
     refused = await phone.refused("settings", area="appearance", value="dark")

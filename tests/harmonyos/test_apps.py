@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from anydevice_harmonyos.apps import _parameters
+from anydevice_harmonyos.reading.bundles import cleaned
 from anydevice_lab.harmonyos import Lab
 from anydevice_schemas.errors import InvalidArgument
 
@@ -153,3 +154,48 @@ async def test_what_a_phone_does_not_let_tools_do_is_unsupported_and_never_a_hol
     router: Rig, phone: str, command: str, arguments: dict[str, object]
 ) -> None:
     await router.do(command, device=phone, **arguments, expect="unsupported")
+
+
+# --- what an app has stored ---
+
+
+async def test_what_an_app_has_stored_is_cleared_of_that_app_on_that_device_only(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    (tv,) = await lab.start("tv")
+    for device in (phone, tv):
+        await router.open(device)
+    given = {"area": "app-data", "value": "clear", "app": PRACTICE}
+    asked = await router.do("settings", device=phone, **given, expect="confirmation_required")
+    assert asked.error is not None
+    assert [e for e in await lab.journal(phone) if e["kind"] == "clean"] == []
+    answer = await router.do("settings", device=phone, **given, confirmToken=asked.error.details["token"])
+    assert (answer.verified, answer.method) == (False, "bundle-manager")
+    (cleaned,) = [e for e in await lab.journal(phone) if e["kind"] == "clean"]
+    assert (cleaned["bundle"], cleaned["what"]) == (PRACTICE, "data")
+    assert [e for e in await lab.journal(tv) if e["kind"] == "clean"] == []
+    running = {row["id"]: row["running"] for row in (await router.do("apps", device=phone)).data["apps"]}
+    assert running[PRACTICE] is False, "it is installed still, and ended"
+    assert (await router.do("settings", device=tv)).data["settings"] == {}
+    asked = await router.do("settings", device=tv, **given, expect="confirmation_required")
+    assert asked.error is not None
+    await router.do("settings", device=tv, **given, confirmToken=asked.error.details["token"])
+    assert [e["bundle"] for e in await lab.journal(tv) if e["kind"] == "clean"] == [PRACTICE]
+    await lab.stop(tv)
+
+
+async def test_data_that_the_device_keeps_are_not_said_to_be_cleared(lab: Lab, router: Rig, phone: str) -> None:
+    given = {"area": "app-data", "value": "clear"}
+    for app, code in ((SETTINGS, "refused"), ("com.example.nobody", "app_not_found")):
+        asked = await router.do("settings", device=phone, **given, app=app, expect="confirmation_required")
+        assert asked.error is not None
+        token = asked.error.details["token"]
+        await router.do("settings", device=phone, **given, app=app, confirmToken=token, expect=code)
+    assert [e for e in await lab.journal(phone) if e["kind"] == "clean"] == []
+
+
+def test_what_the_bundle_manager_says_of_clearing_is_read_as_a_line_of_its_own() -> None:
+    assert cleaned("clean bundle data files successfully.\r\n")
+    for text in ("", "error: failed to clean bundle data files.\n", "clean bundle cache files successfully.\n"):
+        assert not cleaned(text)
+    assert not cleaned("error: x clean bundle data files successfully.")

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+CLEANED: Final = "clean bundle data files successfully."
 NAME: Final = re.compile(r"[A-Za-z]\w*(?:\.\w+)+", re.ASCII)
 """A bundle's name."""
 _LISTED = re.compile(r"^\t([A-Za-z][\w.]*)\s*$", re.M | re.ASCII)
@@ -59,6 +60,11 @@ def _entry(data: dict[str, Any]) -> tuple[str, str]:
         if ability:
             return _word(one, "moduleName") or _word(one, "name"), ability
     return "", ""
+
+
+def cleaned(text: str) -> bool:
+    """Judges `bm clean -d`: done is what says so on a line of its own (vendor's documents of the bm tool)."""
+    return CLEANED in [line.strip() for line in text.splitlines()]
 
 
 def matching(wanted: str, names: list[str]) -> str:

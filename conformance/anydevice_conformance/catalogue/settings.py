@@ -10,6 +10,7 @@ from anydevice_schemas import Device
 from anydevice_schemas.errors import InvalidArgument
 
 from ..case import Case, add, case
+from ..hands import approved
 from ..trial import CaseFailed, Trial
 
 CHANGES: dict[str, tuple[str, tuple[str, str], dict[str, str]]] = {
@@ -84,6 +85,38 @@ def _changes(area: str) -> Case:
 
 for _area in CHANGES:
     add(_changes(_area))
+
+APP_DATA: dict[str, Any] = {"area": "app-data", "value": "clear"}
+
+
+@case(
+    "settings.app-data-go-with-a-persons-word-only",
+    "Clearing what an app has stored MUST wait for a person's word, MUST end the app and leave it installed, and MUST "
+    "refuse an app that is not there as app_not_found.",
+    command="settings",
+    sample={**APP_DATA, "app": "x"},
+    needs=("settings.read", "settings.app_data", "apps.list"),
+    bundle="settings",
+    optional=True,
+    mutates=True,
+)
+async def app_data(t: Trial) -> None:
+    app = t.manifest.practice.app
+
+    async def running() -> bool:
+        rows = await (await t.driver()).apps.list()  # type: ignore[attr-defined]
+        return any(row.running for row in rows if row.id == app)
+
+    await t.call("settings", **APP_DATA, app=app, expect="confirmation_required")
+    t.equal(await running(), True, "whether the app runs before anybody approved")
+    answer = await approved(t, "settings", **APP_DATA, app=app)
+    t.equal(answer.data.get("app"), app, "the app of the answer")
+    t.equal(await running(), False, "whether the app runs afterwards")
+    if answer.verified is False:
+        t.note("the device does not tell what an app has stored")
+    await approved(t, "settings", **APP_DATA, app="dev.anydevice.no-such-app", expect="app_not_found")
+    await t.open("home")
+
 
 APPEARANCE: dict[str, Any] = {
     "command": "settings",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import anyio
 from pydantic import Field, ValidationInfo, field_validator
 
-from anydevice_schemas import Example, Plan
+from anydevice_schemas import Confirm, Example, Plan
 from anydevice_schemas.errors import ActionUnverified, Unsupported
 
 from ..catalogue import Input, command
@@ -25,6 +25,7 @@ STEP = 0.05
 AREAS = {
     "appearance": "appearance", "animations": "animations", "text-size": "text_size", "wifi": "wifi",
     "airplane": "airplane", "location": "location", "permission": "permission", "status-bar": "status_bar",
+    "app-data": "app_data",
 }  # fmt: skip
 """The areas of `settings`, and the operation that changes each."""
 WORDS: dict[str, tuple[str, ...]] = {
@@ -33,10 +34,14 @@ WORDS: dict[str, tuple[str, ...]] = {
     "wifi": ("on", "off"),
     "airplane": ("on", "off"),
     "permission": ("grant", "deny", "ask"),
+    "app_data": ("clear",),
     "status_bar": ("demo", "live"),
     "orientation": ("portrait", "landscape-left", "landscape-right", "portrait-upside-down", "auto"),
 }
 """The values of each area, where they are words."""
+OF_APPS: dict[str, tuple[str, ...]] = {"permission": ("app", "name"), "app-data": ("app",)}
+"""Areas that are of one app, and what has to be given of it."""
+EXPECTED = {"app": "app id", "name": "such as camera"}
 FACTOR = re.compile(r"\d{1,2}(\.\d{1,3})?")
 FACTORS = (0.5, 3.0)
 FACT_MOST = 200
@@ -57,7 +62,17 @@ class SettingsInput(Input):
     """Inputs of `settings`."""
 
     area: (
-        Literal["appearance", "animations", "text-size", "wifi", "airplane", "location", "permission", "status-bar"]
+        Literal[
+            "appearance",
+            "animations",
+            "text-size",
+            "wifi",
+            "airplane",
+            "location",
+            "permission",
+            "status-bar",
+            "app-data",
+        ]
         | None
     ) = Field(default=None, description="What to read or change; omitted = read all there is.")
     value: str | None = Field(
@@ -65,9 +80,11 @@ class SettingsInput(Input):
         min_length=1,
         max_length=100,
         description="New value; omitted = read it. light, dark; on, off; text-size: a factor such as 1.3; location: "
-        "LATITUDE,LONGITUDE or off; permission: grant, deny, ask; status-bar: demo, live.",
+        "LATITUDE,LONGITUDE or off; permission: grant, deny, ask; status-bar: demo, live; app-data: clear.",
     )
-    app: str | None = Field(default=None, min_length=1, max_length=256, description="Of permission: the app.")
+    app: str | None = Field(
+        default=None, min_length=1, max_length=256, description="Of permission and app-data: the app."
+    )
     name: str | None = Field(
         default=None, min_length=1, max_length=100, description="Of permission: which, such as camera."
     )
@@ -83,14 +100,15 @@ class SettingsInput(Input):
 @command(
     name="settings",
     summary="Reads or changes how a device is set up: appearance (light, dark), animations, text size, location and "
-    "what else it has. A change is read back; it is undone when the device is given back, where the platform can tell "
-    "what was before. Without area: all it can tell. For the screen's direction use orientation.",
+    "what else it has; app-data deletes what an app has stored. A change is read back, and undone when the device is "
+    "given back, where the platform can tell what was before. Without area: all. To turn the screen use orientation.",
     effect="mutate",
     toolset="device",
     idempotent=True,
     reads_when={"value": ["*absent*"]},
     input=SettingsInput,
     plans=_plans(),
+    confirm=[Confirm(because="deletes what an app has stored", when={"area": ["app-data"], "value": ["*given*"]})],
     output={
         "area": {"type": "string"},
         "value": {"type": "string", "description": "As it was read from the device."},
@@ -101,6 +119,9 @@ class SettingsInput(Input):
     examples=[
         Example(why="Dark mode", arguments={"area": "appearance", "value": "dark"}),
         Example(why="What is it now", arguments={"area": "appearance"}),
+        Example(
+            why="An app as on its first day", arguments={"area": "app-data", "value": "clear", "app": "com.example"}
+        ),
         Example(why="Everything it can tell", arguments={}),
     ],
 )
@@ -108,13 +129,13 @@ async def settings(ctx: Context, args: SettingsInput) -> Outcome:
     """Reads or changes a setting."""
     if args.area is None:
         return Outcome(data={"settings": await _all(ctx)}, method="read")
-    permission = args.area == "permission"
     for name in ("app", "name"):
-        given = getattr(args, name)
-        if permission and given is None:
-            raise ctx.bad_argument(name, "a permission needs it", "app id" if name == "app" else "such as camera")
-        if not permission and given is not None:
-            raise ctx.bad_argument(name, "goes with area permission only", "area permission")
+        given, goes = getattr(args, name), [area for area, names in OF_APPS.items() if name in names]
+        if args.area in goes and given is None:
+            raise ctx.bad_argument(name, f"{args.area} needs it", EXPECTED[name])
+        if args.area not in goes and given is not None:
+            areas = " or ".join(goes)
+            raise ctx.bad_argument(name, f"goes with area {areas} only", f"area {areas}")
     return await _one(ctx, args.area, AREAS[args.area], args.value, app=args.app, name=args.name)
 
 
@@ -155,7 +176,7 @@ async def _all(ctx: Context) -> dict[str, Any]:
     assert ctx.driver is not None
     told: dict[str, Any] = {}
     for area, method in {**AREAS, "orientation": "orientation"}.items():
-        if area == "permission" or not ctx.driver.has(f"settings.{method}"):
+        if area in OF_APPS or not ctx.driver.has(f"settings.{method}"):
             continue
         try:
             now: Setting = await ctx.use(Settings).read(method)
@@ -180,7 +201,7 @@ async def _one(
         ActionUnverified: It was taken, and reads otherwise.
     """
     wanted = _checked(ctx, method, value) if value is not None else None
-    of: dict[str, Any] = {"app": app, "name": name} if app is not None else {}
+    of: dict[str, Any] = merged({"app": app, "name": name})
     before: Setting = await ctx.use(Settings).read(method, **of)
     data: dict[str, Any] = merged({"area": area, "app": app, "name": name})
     if wanted is None:

@@ -69,6 +69,16 @@ class Settings(Capability):
         """`grant`, `deny` or `ask` for the permission `name` of an app."""
         raise undeclared("settings", "permission")
 
+    async def app_data(self, value: str, *, app: str) -> Acted:
+        """`clear`: ends an app and deletes what it has stored, so that it starts as on its first day. It stays
+        installed. `read` tells a value of None where nothing shows what an app has stored.
+
+        Raises:
+            AppNotFound: It is not installed.
+            Refused: The device keeps the data of this app.
+        """
+        raise undeclared("settings", "app_data")
+
     async def status_bar(self, value: str) -> Acted:
         """`demo` (fixed time, full battery and signal, for pictures that compare) or `live`."""
         raise undeclared("settings", "status_bar")

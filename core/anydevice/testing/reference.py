@@ -40,6 +40,7 @@ ONLY: dict[str, list[str]] = {
     **{f"elements.{verb}": SHARED for verb in ("activate", "focus", "reveal", "set_text")},
     "remote.press": ["tv"], "remote.repeat": ["tv"], "remote.hold": ["tv"], "notifications.push": GLASS,
     "settings.orientation": GLASS, "settings.wifi": GLASS,
+    "settings.app_data": PACKED,
     "settings.airplane": GLASS, "settings.location": GLASS, "settings.permission": GLASS, "settings.status_bar": GLASS,
 }  # fmt: skip
 """Operations that only some classes have; the others have all of the rest. A tv has no way to an element but arrows."""

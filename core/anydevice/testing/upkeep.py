@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OPERATIONS = [
     "settings.read", "settings.appearance", "settings.animations", "settings.text_size", "settings.wifi",
     "settings.airplane", "settings.location", "settings.permission", "settings.status_bar", "settings.orientation",
+    "settings.app_data",
     "remote.press", "remote.repeat", "remote.hold", "notifications.push", "keys.keyboard_state", "keys.dismiss",
 ]  # fmt: skip
 FIRST: Mapping[str, str] = {
@@ -30,7 +31,7 @@ FIRST: Mapping[str, str] = {
 """How a device is set up that nobody has touched."""
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "appearance": ("light", "dark"), "animations": ("on", "off"), "wifi": ("on", "off"), "airplane": ("on", "off"),
-    "status_bar": ("live", "demo"), "permission": ("grant", "deny", "ask"),
+    "status_bar": ("live", "demo"), "app_data": ("clear",), "permission": ("grant", "deny", "ask"),
     "orientation": ("portrait", "landscape-left", "landscape-right", "portrait-upside-down"),
 }  # fmt: skip
 BUTTONS = ("up", "down", "left", "right", "select", "back", "home", "menu", "play-pause", "volume-up", "volume-down")
@@ -46,11 +47,13 @@ class Upkeep:
     Attributes:
         values: Settings that were changed, by area; a permission by `permission APP NAME`.
         pushed: Notifications that were delivered: app and payload.
+        cleared: Apps whose data were deleted, in turn.
         buttons: Buttons of the remote control that were pressed, and for how many seconds.
     """
 
     values: dict[str, str] = field(default_factory=dict)
     pushed: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    cleared: list[str] = field(default_factory=list)
     buttons: list[tuple[str, float]] = field(default_factory=list)
 
     def read(self, key: str) -> str | None:
@@ -81,6 +84,8 @@ class FakeSettings(d.Settings):
         await self.driver.enter("settings.read", page=False)
         if not self.driver.has(f"settings.{area}"):
             raise Unsupported("This device does not have it.", operation=f"settings.{area}", alternatives=[])
+        if area == "app_data":
+            _known(app or "")
         return d.Setting(self.driver.model.upkeep.read(_key(area, app, name)), CHOICES.get(area, ()))
 
     async def appearance(self, value: str) -> d.Acted:
@@ -114,10 +119,18 @@ class FakeSettings(d.Settings):
     async def permission(self, value: str, *, app: str, name: str) -> d.Acted:
         """See `Settings`."""
         done = await self.driver.enter("settings.permission", page=False)
-        if app.casefold() not in NAMES:
-            raise AppNotFound("There is no such app.", nearest_matches=list(NAMES))
+        _known(app)
         if done:
             self.driver.model.upkeep.values[_key("permission", app, name)] = value
+        return d.Acted("setting")
+
+    async def app_data(self, value: str, *, app: str) -> d.Acted:
+        """See `Settings`: the app ends, and nothing tells what it had stored."""
+        done = await self.driver.enter("settings.app_data", page=False)
+        _known(app)
+        if done:
+            self.driver.model.upkeep.cleared.append(app)
+            self.driver.model.close(app, True)
         return d.Acted("setting")
 
     async def status_bar(self, value: str) -> d.Acted:
@@ -128,6 +141,11 @@ class FakeSettings(d.Settings):
         if await self.driver.enter(f"settings.{area}", page=False):
             self.driver.model.upkeep.set(self.driver.model, area, value)
         return d.Acted("setting")
+
+
+def _known(app: str) -> None:
+    if app.casefold() not in NAMES:
+        raise AppNotFound("There is no such app.", nearest_matches=list(NAMES))
 
 
 def _key(area: str, app: str | None, name: str | None) -> str:

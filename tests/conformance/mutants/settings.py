@@ -51,5 +51,6 @@ MUTANTS: dict[str, Mutant] = {
     "settings.given-back-as-it-was": never_put_back,
     "settings.a-value-that-is-none-is-refused": takes_any_value,
     "settings.all-that-can-be-told-is-told": tells_one_it_cannot_change,
+    "settings.app-data-go-with-a-persons-word-only": takes_it_and_does_nothing("app_data"),
     "orientation.turning-shows": takes_it_and_does_nothing("orientation"),
 }
