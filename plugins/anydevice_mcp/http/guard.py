@@ -1,13 +1,13 @@
-"""What a request passes before it reaches the protocol: host, origin, token, rate, session. Plain ASGI.
+"""What a request passes before it reaches the protocol: host, origin, token, rate, session, body. Plain ASGI.
 
-Refusals are JSON-RPC errors without an id, with the status the specification names: 421 host, 403 origin, 401 token,
-404 session, 429 rate.
+Refusals are JSON-RPC errors, with the status the specification names: 421 host, 403 origin, 401 token, 404 session,
+429 rate, 408 and 413 body, 400 what is no message. They end the connection.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -19,8 +19,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from anydevice_schemas import Caller
 from anydevice_schemas.errors import InvalidArgument
 
+from ..frames import Malformed
 from ..published import shown_to
 from ..seats import SEAT, Seat
+from . import bodies
 from .choices import LOOPBACK_HOSTS, Choices
 from .tokens import Token, TokenError, Tokens
 
@@ -37,6 +39,25 @@ SESSION = b"mcp-session-id"
 CODE = -32600
 IDLE_MARGIN = 60.0
 """Seconds after the protocol's own end of an idle session."""
+END_SECONDS = 5.0
+"""How long the end of a session in the protocol may take."""
+SHARE = 4
+"""Which part of all sessions one token may have: a quarter."""
+OPEN_MOST = 256
+"""Requests of one token that may be open at once, streams included; half of all connections."""
+ONCE = frozenset(
+    (
+        b"host",
+        b"origin",
+        b"authorization",
+        b"content-type",
+        b"mcp-protocol-version",
+        b"mcp-method",
+        b"mcp-name",
+        SESSION,
+    )
+)
+"""Headers that are said once: of two, somebody behind this guard might read the other one."""
 
 
 @dataclass(slots=True)
@@ -59,9 +80,12 @@ class _Held:
 class Refusal(Exception):
     """A request that goes no further."""
 
-    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, headers: Mapping[str, str] | None = None, *, code: int = CODE, id: Any = None
+    ) -> None:
         super().__init__(message)
         self.status, self.message, self.headers = status, message, headers or {}
+        self.code, self.id = code, id
 
 
 class Guard:
@@ -86,8 +110,8 @@ class Guard:
         """One request."""
         if scope["type"] != "http":
             return
-        headers = {name.lower(): value for name, value in scope["headers"]}
         try:
+            headers = _said_once(scope["headers"])
             toolset = _toolset(scope["path"])
             self._at_home(headers)
             token = self._known(headers)
@@ -95,6 +119,7 @@ class Guard:
             session = self._session(headers, token)
             scope.setdefault("state", {})[SEAT] = _seat(token, session, toolset)
         except Refusal as refused:
+            await bodies.pass_over(receive)
             await _refuse(send, refused)
             return
         scope["path"] = PATH
@@ -102,26 +127,16 @@ class Guard:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, token: Token, session: str) -> None:
         held = self._sessions.get(session)
-        status, whole = 0, False
+        status = 0
         open_ = anyio.CancelScope()
-
-        async def received() -> Message:
-            nonlocal whole
-            message = await receive()
-            if message["type"] == "http.request":
-                whole = not message.get("more_body", False)
-            elif not whole:
-                open_.cancel()  # gone in the middle of its request: there is nothing to answer, and nobody
-                await anyio.sleep_forever()
-            return message
 
         async def watched(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 begun = dict(message.get("headers", ())).get(SESSION)
-                if begun is not None and not session:
-                    self._sessions[begun.decode("latin-1")] = _Held(token, anyio.current_time())
+                if begun is not None and not session and status < 400:
+                    await self._begin(begun.decode("latin-1"), token)
             await send(message)
 
         if held is not None:
@@ -129,10 +144,33 @@ class Guard:
         with open_:
             self._open[open_] = token
             try:
-                await self._app(scope, received, watched)
+                if scope["method"] == "POST":
+                    receive = await self._message(receive)
+                await self._app(scope, receive, watched)
+            except bodies.Gone:
+                return
+            except Refusal as refused:
+                await _refuse(send, refused)
             finally:
                 del self._open[open_]
                 self._after(scope, session, held, status)
+        if open_.cancelled_caught:
+            await _break_off(send, status)
+
+    async def _message(self, receive: Receive) -> Receive:
+        """The body, read and judged; a `receive` that gives it again."""
+        most = self._choices.body
+        try:
+            body = await bodies.whole(receive, most)
+            bodies.judge(body)
+        except TimeoutError:
+            raise Refusal(408, "The body of this request did not come in time") from None
+        except bodies.TooLarge:
+            await bodies.pass_over(receive)
+            raise Refusal(413, f"The body of a request has at most {most} bytes here") from None
+        except Malformed as fault:
+            raise Refusal(400, fault.message, code=fault.code, id=fault.id) from None
+        return bodies.replayed(body, receive)
 
     def _after(self, scope: Scope, session: str, held: _Held | None, status: int) -> None:
         if held is None:
@@ -140,7 +178,7 @@ class Guard:
         held.open -= 1
         held.used = anyio.current_time()
         if status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300):
-            self._end(session)
+            self._forget(session)
 
     # --- sessions of the older era ---
 
@@ -156,7 +194,17 @@ class Guard:
                 raise Refusal(404, "Session not found")
         return session
 
-    def sweep(self) -> None:
+    async def _begin(self, session: str, token: Token) -> None:
+        """A session began. One token has a share of them only: then the one it did not use for longest ends."""
+        self._sessions[session] = _Held(token, anyio.current_time())
+        own = [name for name, held in self._sessions.items() if held.token == token]
+        unused = sorted((name for name in own if not self._sessions[name].open), key=lambda n: self._sessions[n].used)
+        for name in unused[: max(0, len(own) - max(1, self._choices.sessions // SHARE))]:
+            if name != session:
+                log.info("session_replaced", principal=token.name)
+                await self._end(name)
+
+    async def sweep(self) -> None:
         """Ends sessions that nobody used, and whatever a revoked token left open; to be called now and then."""
         try:
             known = set(self._tokens.all())
@@ -168,14 +216,33 @@ class Guard:
         before = anyio.current_time() - self._choices.idle - IDLE_MARGIN
         for session, held in list(self._sessions.items()):
             if held.token not in known or (not held.open and held.used < before):
-                self._end(session)
+                await self._end(session)
 
     def end_all(self) -> None:
-        """Ends every session."""
+        """Every session is over, because the protocol is."""
         for session in list(self._sessions):
-            self._end(session)
+            self._forget(session)
 
-    def _end(self, session: str) -> None:
+    async def _end(self, session: str) -> None:
+        """Ends a session in the protocol too, and with it the calls that still run in it."""
+        self._forget(session)
+        headers = [(SESSION, session.encode("latin-1")), (b"accept", b"*/*")]
+        scope: Scope = {
+            "type": "http", "method": "DELETE", "path": PATH, "raw_path": PATH.encode(), "query_string": b"",
+            "root_path": "", "scheme": "http", "http_version": "1.1", "headers": headers, "state": {},
+            "server": None, "client": None,
+        }  # fmt: skip
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def unread(_: Message) -> None:
+            return None
+
+        with anyio.move_on_after(END_SECONDS):
+            await self._app(scope, nothing, unread)
+
+    def _forget(self, session: str) -> None:
         if self._sessions.pop(session, None) is not None:
             self._gone(session)
 
@@ -204,13 +271,12 @@ class Guard:
             log.error("tokens_unusable", reason=str(error))
             raise Refusal(503, "The tokens of this server cannot be read; its log says why") from None
         if token is None:
-            raise Refusal(
-                401, "This token is not known here",
-                {"www-authenticate": 'Bearer realm="anydevice", error="invalid_token"'},
-            )  # fmt: skip
+            raise _unknown()
         return token
 
     def _slowly(self, token: Token) -> None:
+        if sum(other.name == token.name for other in self._open.values()) >= OPEN_MOST:
+            raise Refusal(429, "Too many requests of this token are open", {"retry-after": "1"})
         now, rate, burst = anyio.current_time(), self._choices.rate, float(self._choices.burst)
         bucket = self._buckets.setdefault(token.name, _Bucket(burst, now))
         bucket.left = min(burst, bucket.left + (now - bucket.at) * rate)
@@ -240,15 +306,42 @@ def _seat(token: Token, session: str, toolset: str) -> Seat:
         raise Refusal(404, error.message) from None
 
 
+def _unknown() -> Refusal:
+    challenge = 'Bearer realm="anydevice", error="invalid_token"'
+    return Refusal(401, "This token is not known here", {"www-authenticate": challenge})
+
+
 def _without_port(host: str) -> str:
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() else host
 
 
+def _said_once(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """The headers by name."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        if name.lower() in headers and name.lower() in ONCE:
+            raise Refusal(400, f"The header {name.decode('latin-1').lower()} is said twice")
+        headers[name.lower()] = value
+    if b"content-length" in headers and b"transfer-encoding" in headers:
+        raise Refusal(400, "The length of the body is said in two ways")
+    return headers
+
+
 async def _refuse(send: Send, refused: Refusal) -> None:
-    error = {"code": CODE, "message": refused.message}
-    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    error = {"code": refused.code, "message": refused.message}
+    body = json.dumps({"jsonrpc": "2.0", "id": refused.id, "error": error}).encode()
+    # Closed: who is refused may not keep a place here with a body that never ends.
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(b"connection", b"close")]
     headers += [(name.encode(), value.encode()) for name, value in refused.headers.items()]
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _break_off(send: Send, status: int) -> None:
+    """Ends the response to a request whose token was revoked meanwhile."""
+    if not status:
+        await _refuse(send, _unknown())
+    else:
+        await send({"type": "http.response.body", "body": b""})

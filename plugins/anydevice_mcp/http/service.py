@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
-from collections.abc import Iterator
 
 import anyio
 import structlog
@@ -14,7 +12,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from ..server import Household
 from .choices import Choices
 from .guard import PATH, Guard
-from .tokens import Tokens
+from .listener import Connection, Listener
+from .tokens import TokenError, Tokens
 
 log = structlog.get_logger("anydevice.mcp.http")
 
@@ -25,14 +24,6 @@ CLOSE_SECONDS = 2.0
 HEAD_MOST = 64 * 1024
 """Bytes the head of a request may have."""
 CONNECTIONS = 512
-
-
-class _Listener(uvicorn.Server):
-    """A server that leaves signals to the daemon."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class Service:
@@ -86,9 +77,9 @@ class Service:
         config = uvicorn.Config(
             guard, log_config=None, access_log=False, lifespan="off", server_header=False, date_header=False,
             h11_max_incomplete_event_size=HEAD_MOST, limit_concurrency=CONNECTIONS, timeout_keep_alive=75,
-            timeout_graceful_shutdown=int(CLOSE_SECONDS), ws="none", http="h11", loop="none",
+            timeout_graceful_shutdown=int(CLOSE_SECONDS), ws="none", http=Connection, loop="none",
         )  # fmt: skip
-        listener = _Listener(config)
+        listener = Listener(config)
         try:
             async with manager.run(), anyio.create_task_group() as group:
                 group.start_soon(self._sweep, guard)
@@ -110,10 +101,25 @@ class Service:
     async def _sweep(self, guard: Guard) -> None:
         while True:
             await anyio.sleep(SWEEP_SECONDS)
-            guard.sweep()
+            await guard.sweep()
+            self._free_revoked()
+
+    def _free_revoked(self) -> None:
+        """What a revoked token still held by the names of its sessions (the newer era) is free again."""
+        sessions = self._household.router.services.sessions
+        held = [session for session in sessions.all() if session.transport == "http"]
+        if not held:
+            return
+        try:
+            known = {f"token:{token.name}" for token in self._tokens.all()}
+        except TokenError:
+            return  # nobody is let in meanwhile; who is, is said once the file can be read
+        for session in held:
+            if session.principal not in known:
+                sessions.end(session, "its token was revoked")
 
 
-async def _serve_shielded(listener: _Listener, sock: socket.socket) -> None:
+async def _serve_shielded(listener: Listener, sock: socket.socket) -> None:
     """Runs the listener; where it is cancelled it ends its connections in order, within its time."""
     with anyio.CancelScope(shield=True):
         await listener.serve(sockets=[sock])

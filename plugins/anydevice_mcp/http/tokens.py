@@ -5,13 +5,17 @@ Standard library only: the command line mints and revokes them without a daemon.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import hmac
 import json
 import os
 import re
 import secrets
+import stat
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +24,8 @@ from anydevice.places import make_private
 SCOPES = ("read", "act", "admin")
 PREFIX = "adt_"
 FILE = "http-tokens.json"
-_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}\Z")
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +93,16 @@ class Tokens:
         Raises:
             TokenError: The name is taken or no name, or there is no such scope.
         """
-        self._read()
         if not _NAME.match(name):
             raise TokenError("a name has up to 40 letters, digits, '-', '_' or '.', and begins with a letter or digit")
-        if name in self._tokens:
-            raise TokenError(f"there is a token {name} already; remove it first")
         if scope not in SCOPES:
             raise TokenError(f"scope is one of {', '.join(SCOPES)}")
         secret = PREFIX + secrets.token_urlsafe(32)
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._write({**self._tokens, name: Token(name, scope, toolset, now, _digest(secret))})
+        with self._alone():
+            if name in self._tokens:
+                raise TokenError(f"there is a token {name} already; remove it first")
+            self._write({**self._tokens, name: Token(name, scope, toolset, now, _digest(secret))})
         return secret
 
     def remove(self, name: str) -> None:
@@ -106,37 +111,70 @@ class Tokens:
         Raises:
             TokenError: There is none of this name.
         """
-        self._read()
-        if name not in self._tokens:
-            raise TokenError(f"there is no token {name}")
-        self._write({other: token for other, token in self._tokens.items() if other != name})
+        with self._alone():
+            if name not in self._tokens:
+                raise TokenError(f"there is no token {name}")
+            self._write({other: token for other, token in self._tokens.items() if other != name})
 
     def _read(self) -> None:
         try:
-            status = os.stat(self.path)
+            # Not held up by what is no file: this is asked on the daemon's loop.
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
             self._seen, self._tokens = None, {}
             return
-        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-        if seen == self._seen:
-            return
-        if status.st_mode & 0o077 or status.st_uid != os.getuid():
-            raise TokenError(f"others may read {self.path.name}: make it private (chmod 600), and mint new tokens")
-        try:
-            rows = json.loads(self.path.read_text("utf-8"))
-            self._tokens = {row["name"]: Token(**row) for row in rows}
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise TokenError(f"{self.path.name} cannot be read: {type(error).__name__}") from error
+        except OSError as error:
+            raise TokenError(f"{self.path.name} cannot be read: {error.strerror}") from error
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if seen == self._seen and not status.st_mode & 0o077:
+                return
+            self._seen = None
+            if not stat.S_ISREG(status.st_mode):
+                raise TokenError(f"{self.path.name} is no file")
+            if status.st_mode & 0o077 or status.st_uid != os.getuid():
+                raise TokenError(f"others may read {self.path.name}: make it private (chmod 600), and mint new tokens")
+            try:
+                rows = json.loads(file.read().decode("utf-8"))
+                self._tokens = {token.name: token for token in map(_token, rows)}
+            except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+                raise TokenError(f"{self.path.name} cannot be read: {type(error).__name__}") from error
         self._seen = seen
 
-    def _write(self, tokens: dict[str, Token]) -> None:
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While nobody else changes the tokens: else one that was revoked could come back with one that was made."""
         make_private(self.path.parent)
+        handle = os.open(self.path.with_name(f"{FILE}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            self._read()
+            yield
+        finally:
+            os.close(handle)
+
+    def _write(self, tokens: dict[str, Token]) -> None:
         new = self.path.with_name(f"{FILE}.{secrets.token_hex(4)}")
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump([asdict(token) for token in tokens.values()], file, indent=1)
         new.replace(self.path)
         self._read()
+
+
+def _token(row: dict[str, str]) -> Token:
+    """A row of the file.
+
+    Raises:
+        ValueError, TypeError: It is none that we wrote; nobody is let in by half a row.
+    """
+    token = Token(**row)
+    if not _NAME.match(token.name) or token.scope not in SCOPES or not _DIGEST.match(token.digest):
+        raise ValueError(token.name)
+    if not isinstance(token.toolset, str) or not isinstance(token.created, str):
+        raise TypeError(token.name)
+    return token
 
 
 def _digest(secret: str) -> str:
