@@ -84,6 +84,7 @@ def test_a_whole_sealed_run_gives_a_level_and_holds_every_case_of_the_catalogue(
     assert report.ended == "finished"
     due = [case.id for case in catalogue() if "tv" in case.classes]
     assert [row.id for row in report.cases] == [*due, LEAVES_NOTHING]
+    assert [(r.id, r.reason) for r in report.cases if r.verdict not in ("passed", "honestly_absent")] == []
     assert report.remarks == [] and report.not_judged == []
 
 

@@ -18,6 +18,8 @@ FORWARD: dict[str, Any] = {
 }
 PORT = 45_871
 """A port of the device."""
+WITHIN = 10.0
+"""Seconds after which the ports of a holder that has left must be gone."""
 
 
 async def _there(t: Trial) -> set[Forward]:
@@ -52,7 +54,7 @@ async def given_back(t: Trial) -> None:
     answer = await t.call("forward", action="add", hostPort=0, devicePort=PORT)
     t.require(await _there(t), "the device lists no port")
     await t.call("session", named=False, action="end", name=answer.session)
-    with anyio.move_on_after(10):
+    with anyio.move_on_after(WITHIN):
         while await _there(t):  # noqa: ASYNC110 - nothing tells when it is gone
             await anyio.sleep(0.05)
     t.equal(await _there(t), set(), "ports that the device lists")

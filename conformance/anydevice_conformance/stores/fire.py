@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..racer import fence
 from ..trial import CaseFailed
 from .case import case
 from .many import RACE_SECONDS, RACER
-from .trial import StoreTrial, fence
+from .trial import StoreTrial
 
 KILLS = 5
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import tempfile
 import time
@@ -21,32 +20,18 @@ from anydevice_schemas.report import CaseResult, ConformanceReport, Step, Subjec
 from ..findings import Findings
 from ..job import Job, sealed_environment
 from ..listening import Show, follow, report_of
+from ..racer import Factory, load_factory
 from ..report import write
 from ..runner import SLACK, TOTAL, chosen_cases
 from ..sealed import SCRATCH
 from ..trial import CaseFailed
 from .case import CLASS, StoreCase, store_cases, store_catalogue_hash
-from .trial import Factory, StoreTrial
+from .trial import StoreTrial
 
 LOADING = 15.0
 """Seconds importing the store's module may take."""
 
 Tell = Callable[[dict[str, Any]], None]
-
-
-def load_factory(name: str) -> Factory:
-    """The factory of a store from `module:factory`.
-
-    Raises:
-        ImportError, AttributeError, TypeError: There is none of that name.
-    """
-    module, _, attribute = name.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        found = getattr(found, part)
-    if not callable(found):
-        raise TypeError(f"{name} is no function or class that makes a store")
-    return found  # type: ignore[no-any-return]
 
 
 def judge_store(job: Job, tell: Tell) -> None:

@@ -12,16 +12,17 @@ from typing import Any
 from anydevice_schemas import Lease
 from anydevice_schemas.errors import AnydeviceError
 
+from ..racer import fence
 from ..trial import CaseFailed
 from .case import case
-from .trial import StoreTrial, fence
+from .trial import StoreTrial
 
 THREADS = 8
 PROCESSES = 8
 ROUNDS = 25
 RACE_SECONDS = 30.0
 
-RACER = "anydevice_conformance.stores.racer"
+RACER = "anydevice_conformance.racer"
 
 
 def _winners(t: StoreTrial, won: list[dict[str, Any]]) -> None:

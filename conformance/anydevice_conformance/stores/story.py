@@ -14,9 +14,10 @@ from anydevice.leases.refusals import same_holder
 from anydevice_schemas import Lease
 from anydevice_schemas.errors import AnydeviceError
 
+from ..racer import fence
 from ..trial import CaseFailed
 from .case import case
-from .trial import StoreTrial, fence
+from .trial import StoreTrial
 
 STEPS = 600
 PEOPLE = ("a", "b", "c", "another/a")

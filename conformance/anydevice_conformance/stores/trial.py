@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import time
 from collections.abc import Callable, Iterable
@@ -14,20 +13,10 @@ from anydevice_schemas import Holder, Lease
 from anydevice_schemas.errors import AnydeviceError
 from anydevice_schemas.report import Step
 
+from ..racer import Factory, fence, open_store
 from ..trial import CaseFailed
 
 T = TypeVar("T")
-Factory = Callable[..., LeaseStore]
-
-
-def open_store(factory: Factory, folder: Path) -> LeaseStore:
-    """Makes the store; a factory that takes an argument is given the folder."""
-    takes = [
-        parameter
-        for parameter in inspect.signature(factory).parameters.values()
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    return factory(str(folder)) if takes else factory()
 
 
 class StoreTrial:
@@ -174,8 +163,3 @@ class StoreTrial:
         fences = [fence(lease) for lease in leases]
         for one, other in itertools.pairwise(fences):
             self.require(other > one, f"fence {other} came after {one}")
-
-
-def fence(lease: Lease) -> tuple[int, int]:
-    """The fence as numbers that can be compared."""
-    return (lease.fence.epoch, lease.fence.counter)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from anydevice_schemas import TTL_MAX, TTL_MIN
 
+from ..racer import fence
 from .case import case
-from .trial import StoreTrial, fence
+from .trial import StoreTrial
 
 GONE = ("lease_expired", "lease_lost")
 

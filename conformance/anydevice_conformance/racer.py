@@ -3,14 +3,19 @@
 With `dies` it ends without any tidying up once everything is answered, as a killed process does. With `returns` it
 then waits for a line that says what time it is, and asks again under what it was granted. With `endless` it grants and
 releases one device after another until it is killed, and says each time what it is about to do.
+
+Many of these are started, so it stands outside the packages and imports no more than a race needs.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import itertools
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,8 +24,37 @@ from anydevice.leases import LeaseStore, Request
 from anydevice_schemas import Holder, Lease
 from anydevice_schemas.errors import AnydeviceError
 
-from .judging import load_factory
-from .trial import fence, open_store
+Factory = Callable[..., LeaseStore]
+
+
+def load_factory(name: str) -> Factory:
+    """The factory of a store from `module:factory`.
+
+    Raises:
+        ImportError, AttributeError, TypeError: There is none of that name.
+    """
+    module, _, attribute = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{name} is no function or class that makes a store")
+    return found  # type: ignore[no-any-return]
+
+
+def open_store(factory: Factory, folder: Path) -> LeaseStore:
+    """Makes the store; a factory that takes an argument is given the folder."""
+    takes = [
+        parameter
+        for parameter in inspect.signature(factory).parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    return factory(str(folder)) if takes else factory()
+
+
+def fence(lease: Lease) -> tuple[int, int]:
+    """The fence as numbers that can be compared."""
+    return (lease.fence.epoch, lease.fence.counter)
 
 
 def main() -> int:
