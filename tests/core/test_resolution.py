@@ -654,6 +654,18 @@ def test_an_allowlist_takes_any_of_the_ids_a_device_answers_to() -> None:
     refused(SelectorConflict, PIXEL, booted, android_device_allowlist="emulator-5554", serial="emulator-5556")
 
 
+@pytest.mark.parametrize("named", [{}, {"device": "Pixel 8"}])
+def test_an_allowlist_that_lets_a_device_in_by_what_it_answers_to_for_now_is_told(named: dict[str, str]) -> None:
+    booted = device("android", "avd:Pixel_8", "Pixel 8", kind="emulator", aliases=["emulator-5556"])
+    default = ("androidDeviceAllowlist", "emulator-5556", "environment")
+    (notice,) = ask(booted, defaults=[default], **named).notices
+    assert (notice["kind"], notice["words"], notice["use"]) == ("allowlist_alias", ["emulator-5556"], "avd:Pixel_8")
+    assert "for now only" in notice["message"] and notice["origin"] == "environment"
+    for words in ("avd:pixel_8", "emulator-5556 AVD:Pixel_8"):
+        assert ask(booted, android_device_allowlist=words, **named).notices == ()
+    assert ask(PIXEL, android_device_allowlist="emulator-5554", **named).notices == ()  # its very id
+
+
 def test_suggestions_work_with_and_without_the_allowlist_they_were_made_under() -> None:
     here = [device("apple", "a1"), device("apple", "A1"), device("android", "a1")]
     error = refused(AmbiguousDevice, *here, android_device_allowlist="other")

@@ -21,7 +21,7 @@ from anydevice_schemas.errors import (
     SelectorConflict,
 )
 
-from ..text import quoted
+from ..text import fold_id, quoted
 from .candidates import (
     CANDIDATES,
     candidates,
@@ -83,6 +83,7 @@ def ignored(term: Term, why: str) -> dict[str, Any]:
     """The notice of a default that did not count."""
     return {
         "kind": "default_ignored",
+        "message": f"{term} did not count. {why}",
         "selector": term.selector,
         "value": term.value[:256],
         "origin": term.origin,
@@ -90,10 +91,27 @@ def ignored(term: Term, why: str) -> dict[str, Any]:
     }
 
 
+def passing(asked: Asked, row: Row) -> list[dict[str, Any]]:
+    """The notice that an allowlist lets a device in by a word that another device can answer to tomorrow."""
+    allowed = asked.allow.get(row.root)
+    if allowed is None or fold_id(row.device.id) in allowed:
+        return []
+    words = sorted(alias for alias in row.device.aliases if fold_id(alias) in allowed)
+    term = asked.allow_terms[row.root]
+    said = " and ".join(map(quoted, words))
+    message = (
+        f"{term.selector} names {said}, to which device {quoted(row.device.id)} answers for now only; another device "
+        f"may tomorrow. Put {quoted(row.device.id)} into it instead."
+    )
+    return [{"kind": "allowlist_alias", "message": message, "selector": term.selector, "words": words,
+             "use": row.device.id} | ({"origin": term.origin} if term.origin else {})]  # fmt: skip
+
+
 def dropped(terms: Sequence[Term], bound: Binding) -> dict[str, Any]:
     """The notice of selectors dropped because the session decides."""
     return {
         "kind": "selectors_dropped",
+        "message": f"{_said(terms)} did not count: session {quoted(bound.session)} is bound to another device.",
         "selectors": {term.selector: term.value[:256] for term in terms},
         "why": "The session is bound to another device and drops selectors that only narrow.",
         "session": bound.session,

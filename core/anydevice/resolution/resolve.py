@@ -201,7 +201,7 @@ def _named(request: Request, asked: Asked, inventory: Index, notices: Sequence[M
     )
     if any(match.by_name for match in narrowed.matches):  # somebody who was not heard might have the same name
         notices = [*notices, *_silence(asked, inventory)]
-    return Resolution(row.device, selection, tuple(notices))
+    return Resolution(row.device, selection, (*notices, *refusals.passing(asked, row)))
 
 
 def _silence(asked: Asked, inventory: Index) -> list[dict[str, Any]]:
@@ -242,7 +242,7 @@ def _only_usable(request: Request, asked: Asked, inventory: Index, notices: Sequ
         runners_up=[_runner_up(other, _why_not(request, other)) for other in others],
         considered=len(ready) + len(rest),
     )
-    return Resolution(row.device, selection, (*notices, *_silence(asked, inventory)))
+    return Resolution(row.device, selection, (*notices, *refusals.passing(asked, row), *_silence(asked, inventory)))
 
 
 def _choosable(request: Request, asked: Asked, ready: Span, inventory: Index) -> tuple[Sequence[Row], int]:
