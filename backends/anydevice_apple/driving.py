@@ -22,7 +22,7 @@ from anydevice_schemas.errors import (
 )
 
 from .agents import Agent
-from .engine import Front, Look, Move, refuse
+from .engine import Front, Look, Move, no_focus, refuse
 from .fingers import actions, steps_of, taps
 from .keymap import CODES, HID, MODIFIERS, PLAIN
 from .reading.elements import Box, NoSource, Source, box_of
@@ -223,12 +223,7 @@ class WdaEngine:
                 await wda.act("/wda/keys", {"value": list(text)}, deadline=10.0 + len(text) / TYPING)
             except WdaError as error:
                 if "focus" in error.said.lower() or error.error == "invalid element state":
-                    raise FocusUnavailable(
-                        "Nothing has the keyboard focus; nothing was typed.",
-                        hint="Press a text field first, or name it with target.",
-                        holder="nothing",
-                        fix="Press a text field first.",
-                    ) from None
+                    raise no_focus() from None
                 raise
 
     async def clear(self) -> None:
@@ -249,12 +244,7 @@ class WdaEngine:
                 raise
             found = None
         if found is None:
-            raise FocusUnavailable(
-                "Nothing has the keyboard focus.",
-                hint="Press a text field first, or name it with target.",
-                holder="nothing",
-                fix="Press a text field first.",
-            )
+            raise no_focus()
         return found
 
     async def keys(self, held: Sequence[str], key: str) -> None:

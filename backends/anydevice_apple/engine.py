@@ -8,7 +8,7 @@ from typing import Protocol
 
 from anydevice.driver import Dialog
 from anydevice_schemas import Node, Point
-from anydevice_schemas.errors import DialogOpen, Unsupported
+from anydevice_schemas.errors import DialogOpen, FocusUnavailable, Unsupported
 from anydevice_schemas.tree import Quality
 
 from .reading.elements import Source
@@ -131,6 +131,16 @@ def missing(engine: str, operation: str, alternatives: Sequence[str] = ()) -> Un
         operation=operation,
         alternatives=list(alternatives),
         engine=engine,
+    )
+
+
+def no_focus() -> FocusUnavailable:
+    """The error of text that nothing takes."""
+    return FocusUnavailable(
+        "Nothing has the keyboard focus; nothing was typed.",
+        hint="Press a text field first, or name it with target.",
+        holder="nothing",
+        fix="Press a text field first.",
     )
 
 

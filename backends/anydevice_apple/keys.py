@@ -12,8 +12,9 @@ from anydevice.driver import Acted, Keys, TreeScope
 from anydevice_schemas import Node, Point, Tree
 from anydevice_schemas.errors import AnydeviceError, InvalidArgument
 
-from .engine import Move, named
+from .engine import Move, named, no_focus
 from .keymap import BUTTONS, chord
+from .pasting import paste
 from .reach import SCREEN, Reach
 from .reading.types import FIELDS, SCROLLED
 from .tree import View, build, size_of
@@ -86,6 +87,23 @@ class AppleKeys(Keys):
             await engine.write(sign)
             await anyio.sleep(delay)
         return Acted("keys", data=named(engine))
+
+    async def paste(self, text: str) -> Acted:
+        """See `Keys.paste`: by the menu of the field.
+
+        Raises:
+            FocusUnavailable: No field has the focus.
+            Unsupported: Its menu offers no such thing; nothing was put into the field.
+        """
+        engine = await self._reach.engine()
+        field = await self.focused()
+        if field is None or "editable" not in field.states:
+            raise no_focus()
+        self._reach.acted += 1
+        if self._marked:
+            await engine.clear()
+            self._marked = False
+        return await paste(self._reach, engine, field, text)
 
     async def keyboard_state(self) -> Mapping[str, Any]:
         """See `Keys.keyboard_state`."""

@@ -32,6 +32,7 @@ SAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "keys.press": (("escape",), {}),
     "keys.type_text": (("x",), {}),
     "keys.keyboard_state": ((), {}),
+    "keys.paste": (("x",), {}),
     "keys.dismiss": ((), {}),
     "keys.focused": ((), {}),
     "apps.list": ((), {}),

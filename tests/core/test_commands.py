@@ -9,6 +9,7 @@ import pytest
 
 from anydevice.testing import FakeBackend, FakeElement, FakeScreen, call, fake_router
 from anydevice_schemas import Answer, Rect
+from anydevice_schemas.errors import Unsupported
 
 pytestmark = pytest.mark.anyio
 
@@ -178,6 +179,27 @@ async def test_accepted_but_unchanged_is_never_success(phone: One) -> None:
     assert (await phone.refused("fill", target="Name", text="Ada"))["code"] == "action_unverified"
     phone.screen.focus = phone.screen.named("Name")
     assert (await phone.refused("type", text="Ada"))["code"] == "action_unverified"
+
+
+@pytest.mark.parametrize(
+    ("method", "sent"), [(None, "elements.set_text"), ("type", "keys.type_text"), ("paste", "keys.paste")]
+)
+async def test_fill_goes_the_way_it_is_told(phone: One, method: str | None, sent: str) -> None:
+    phone.backend.down = {"pointer": "no mouse"}
+    given = {"method": method} if method else {}
+    answer = await phone("fill", target="Name", text="Ada", debug=True, **given)
+    assert answer.ok and answer.verified is True and phone.screen.text("Name") == "Ada"
+    assert answer.debug is not None and sent in str(answer.debug)
+    phone.backend.down = {"elements": "no accessibility"}
+    refused = await phone.refused("fill", target="Name", text="Eve", method="set")
+    assert refused["code"] == "unsupported" and phone.screen.text("Name") == "Ada"
+
+
+async def test_a_field_that_offers_nothing_to_paste_with_is_typed_into_and_that_is_told(phone: One) -> None:
+    phone.backend.fault.operations["keys.paste"] = Unsupported("No.", operation="keys.paste", alternatives=[])
+    phone.backend.down = {"pointer": "no mouse"}
+    answer = await phone("fill", target="Name", text="Ada", method="paste")
+    assert phone.screen.text("Name") == "Ada" and [one["kind"] for one in answer.notices] == ["not_pasted"]
 
 
 async def test_a_secure_field_is_never_read(phone: One) -> None:

@@ -61,6 +61,8 @@ KNOWN = {
     "touch_infinity": "a touch fails with `point.x != INFINITY`",
     "keyboard_stays": "the keyboard cannot be dismissed",
     "text_lost": "typed text loses every second character",
+    "no_menu": "a finger that rests on a field leaves no menu there",
+    "menu_without_paste": "the menu of a field offers nothing to paste with",
     "text_slow": "typed text takes `seconds`",
     "rotation_fails": "the device cannot be turned",
     "screen_unseen": "WebDriverAgent is unable to capture the screen",

@@ -23,7 +23,7 @@ from .model.apps import RUNNER
 from .programs import offer
 from .world import MAC, World
 
-MACHINE_FIELDS = ("awake", "locked", "clipboard")
+MACHINE_FIELDS = ("awake", "locked", "clipboard", "language")
 DEVICE_FIELDS = ("boot_seconds", "shutdown_seconds", "title")
 AGENT_WITHIN = 10.0
 

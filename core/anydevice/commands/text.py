@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from anydevice_schemas.errors import (
     FocusUnavailable,
     InvalidArgument,
     StaleRef,
+    Unsupported,
     UpstreamUnavailable,
 )
 
@@ -30,12 +31,17 @@ from ._steer import steer
 
 TEXT_MOST = 100_000
 SELECT_ALL = "primary+a"
+TYPED = {"method": ["type", "*absent*"]}
 
 
 class FillInput(ElementInput):
     """Inputs of `fill`."""
 
     text: str = Field(max_length=TEXT_MOST, description="The whole new content; empty clears the field.")
+    method: Literal["set", "type", "paste"] | None = Field(
+        default=None,
+        description="set: by accessibility; type: by keys; paste: by the clipboard, for long text. Omitted: the best.",
+    )
 
 
 @command(
@@ -47,13 +53,22 @@ class FillInput(ElementInput):
     idempotent=True,
     input=FillInput,
     plans=[
-        Plan(name="set-text", operations=["elements.set_text"], when={"target": ["*given*"]}),
-        Plan(name="pointer-keys", operations=["pointer.click", "keys.press", "keys.type_text"]),
-        Plan(name="touch-keys", operations=["touch.tap", "keys.press", "keys.type_text"]),
+        Plan(
+            name="set-text",
+            operations=["elements.set_text"],
+            when={"target": ["*given*"], "method": ["set", "*absent*"]},
+        ),
+        Plan(name="pointer-keys", operations=["pointer.click", "keys.press", "keys.type_text"], when=TYPED),
+        Plan(name="touch-keys", operations=["touch.tap", "keys.press", "keys.type_text"], when=TYPED),
         Plan(
             name="remote-keys",
             operations=["screen.tree", "remote.press", "keys.press", "keys.type_text"],
-            when={"target": ["*given*"]},
+            when={"target": ["*given*"], **TYPED},
+        ),
+        Plan(
+            name="touch-paste",
+            operations=["touch.tap", "keys.press", "keys.type_text", "keys.paste"],
+            when={"method": ["paste"]},
         ),
     ],
     output={"element": {"type": "object"}, "changed": {"type": "boolean"}},
@@ -65,7 +80,7 @@ class FillInput(ElementInput):
 async def fill(ctx: Context, args: FillInput) -> Outcome:
     """Replaces the content of one field and reads it back."""
     assert ctx.plan is not None
-    target = await aim(ctx, args, by_pointer=ctx.plan.name in ("pointer-keys", "touch-keys"))
+    target = await aim(ctx, args, by_pointer=ctx.plan.name in ("pointer-keys", "touch-keys", "touch-paste"))
     before = target.node
     if before is not None:
         _refuse_unfit(before, by_keys=ctx.plan.name != "set-text")
@@ -119,15 +134,20 @@ async def _by_keys(ctx: Context, target: Aim, text: str) -> Acted:
     assert ctx.plan is not None
     if ctx.plan.name == "remote-keys":
         await _steer_to(ctx, target)
-    elif ctx.plan.name == "touch-keys":
+    elif ctx.plan.name in ("touch-keys", "touch-paste"):
         await ctx.use(Touch).tap(target.point)
     else:
         await ctx.use(Pointer).click(target.point)
     keys = ctx.use(Keys)
     await keys.press(SELECT_ALL)
-    if text:
-        return await keys.type_text(text)
-    return await keys.press("delete")
+    if not text:
+        return await keys.press("delete")
+    if ctx.plan.name == "touch-paste":
+        try:
+            return await keys.paste(text)
+        except Unsupported as error:
+            ctx.notice("not_pasted", "The field offers nothing to paste with; the text was typed.", **error.details)
+    return await keys.type_text(text)
 
 
 async def _steer_to(ctx: Context, target: Aim) -> None:

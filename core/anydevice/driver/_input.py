@@ -81,6 +81,14 @@ class Keys(Capability):
         """
         raise undeclared("keys", "type_text")
 
+    async def paste(self, text: str) -> Acted:
+        """Puts text into the field that has the focus by way of the clipboard, as its user would; the clipboard then
+        holds what it held before, where it can be read (`data` says so with `clipboard`: restored or replaced).
+
+        Refuses with `Unsupported` where the field offers no such thing; nothing was put into it then.
+        """
+        raise undeclared("keys", "paste")
+
     async def dismiss(self) -> Acted:
         """Takes an on-screen keyboard away; `Acted.verified` says whether it is gone."""
         raise undeclared("keys", "dismiss")

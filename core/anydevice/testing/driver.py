@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -299,6 +300,11 @@ class _Keys(_Part, d.Keys):
                 self.model.type(piece)
                 await anyio.sleep(delay)
         return self.driver.after("keys")
+
+    async def paste(self, text: str) -> d.Acted:
+        if await self.driver.enter("keys.paste"):
+            self.model.type(text)
+        return replace(self.driver.after("paste"), data={"clipboard": "restored"})
 
     async def dismiss(self) -> d.Acted:
         if await self.driver.enter("keys.dismiss"):

@@ -29,7 +29,8 @@ FILES = ("trash", "tags", "set_tags", "search")
 WINDOWS = ("list", "move", "resize", "minimize", "unminimize", "maximize", "unmaximize", "bring_up", "close")
 ONLY: dict[str, list[str]] = {
     "touch.tap": GLASS, "touch.hold": GLASS, "touch.swipe": GLASS, "touch.drag": GLASS, "touch.multi_touch": GLASS,
-    "keys.keyboard_state": GLASS, "keys.dismiss": GLASS, "pointer.move": POINTED, "pointer.click": POINTED,
+    "keys.keyboard_state": GLASS, "keys.dismiss": GLASS, "keys.paste": GLASS,
+    "pointer.move": POINTED, "pointer.click": POINTED,
     "pointer.drag": POINTED, "pointer.wheel": POINTED, **{f"windows.{verb}": POINTED for verb in WINDOWS},
     "clipboard.read": SHARED, "clipboard.write_text": SHARED, "clipboard.write_image": SHARED,
     "clipboard.write_files": POINTED,

@@ -23,6 +23,7 @@ OPERATIONS = [
     "settings.airplane", "settings.location", "settings.permission", "settings.status_bar", "settings.orientation",
     "settings.app_data",
     "remote.press", "remote.repeat", "remote.hold", "notifications.push", "keys.keyboard_state", "keys.dismiss",
+    "keys.paste",
 ]  # fmt: skip
 FIRST: Mapping[str, str] = {
     "appearance": "light", "animations": "on", "text_size": "1", "wifi": "on", "airplane": "off", "location": "off",

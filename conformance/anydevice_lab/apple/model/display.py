@@ -24,6 +24,8 @@ def windows(machine: Machine) -> list[Window]:
     """The windows, the topmost first."""
     geometry, scale, front = machine.screen_geometry, machine.geometry.scale, machine.front
     found: list[Window] = []
+    if machine.menu is not None:
+        found.append(machine.menu)
     if machine.keyboard_shown:
         box = geometry.keyboard
         keys = _keys(machine, box.width / scale, box.height / scale)

@@ -10,6 +10,7 @@ import anyio
 
 from ...handset import keys, touch
 from ...handset.apps import HandsetPractice
+from . import editing
 
 if TYPE_CHECKING:
     from .machine import Machine
@@ -45,6 +46,7 @@ async def tap(machine: Machine, x: float, y: float, seconds: float = 0.0, *, cou
     """A finger goes down and up at a place, so many times."""
     for _ in range(count):
         await touch.tap(machine, _spot(machine, x, y), seconds)
+        editing.rested(machine, _spot(machine, x, y), seconds)
 
 
 async def drag(  # noqa: PLR0917 - two places and three times, in the order they happen
@@ -57,6 +59,7 @@ async def drag(  # noqa: PLR0917 - two places and three times, in the order they
         await anyio.sleep(seconds)
         return
     machine.drags = True
+    machine.menu = None
     try:
         await touch.swipe(machine, _spot(machine, *start), _spot(machine, *end), seconds + rest, hold)
     finally:
@@ -107,6 +110,7 @@ def type_text(machine: Machine, text: str) -> bool:
     if machine.focused_field is None or not (machine.keyboard_shown or machine.kind.tv or machine.current_popup()):
         return False
     # The return key alone is a key; among other characters a field of several lines takes it as one of them.
+    machine.menu = None
     run, lines = "", "multiline" in machine.focused_field.states and text != "\n"
     for letter in [*text, ""]:
         if letter and (letter not in "\n\b\x7f\r\t" or (letter == "\n" and lines)):

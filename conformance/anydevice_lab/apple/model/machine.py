@@ -48,6 +48,8 @@ class Machine(Handset[App]):
         lines: The log: (time, process, pid, text).
         drags: Whether a finger is moving.
         held: Where a finger is down that a program of its own put there, and since when.
+        language: Of the system's own words (`editing.WORDS`).
+        menu: What a finger that rested on a field left there.
         home_at: When the home button was pressed last, as `time.monotonic` has it.
     """
 
@@ -63,6 +65,7 @@ class Machine(Handset[App]):
         self.located: tuple[float, float] | None = None
         self.lines: list[tuple[float, str, int, str]] = []
         self.turned = 0
+        self.language = "en"
         self.drags = False
         self.held: tuple[float, float, float] | None = None
         self.home_at = float("-inf")
@@ -76,6 +79,7 @@ class Machine(Handset[App]):
         """Everything that a boot begins anew."""
         super().begin()
         self.system: Popup | None = None
+        self.menu: Window | None = None
 
     def pid(self) -> int:
         """A new process: an app of a simulator is one of the Mac; that of a device is none of this host."""
@@ -202,6 +206,7 @@ class Machine(Handset[App]):
     def bring(self, app_id: str) -> None:
         """An app comes to the front; the display turns as far as it allows."""
         super().bring(app_id)
+        self.menu = None
         self._turn()
 
     def stop(self, app: App) -> None:
@@ -278,7 +283,7 @@ class Machine(Handset[App]):
 
     def put_keyboard_away(self) -> None:
         """The keyboard goes, and the field that had it loses it."""
-        self.keyboard_shown = False
+        self.keyboard_shown, self.menu = False, None
         if not self.steered:
             self.target_screen.focus = None
         self.lay_out()

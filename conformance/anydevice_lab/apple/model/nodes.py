@@ -121,6 +121,8 @@ def tree_of(machine: Machine, *, nested: int = 0, system: bool = False) -> XNode
     for window in reversed(windows):
         if window.keyboard:
             root.children.append(_keyboard(window, whole, f"{root.key}/keyboard"))
+        elif window.title == "EditMenu":
+            root.children.append(_menu(window, whole, f"{root.key}/menu"))
         elif window.title == "NavigationBar":
             bar = XNode("NavigationBar", f"{root.key}/bar", _rect(window), identifier=front.screen.title)
             bar.children = [_node(window, element, bar.rect) for element in window.screen.elements]
@@ -228,6 +230,16 @@ def _alert(window: Window, whole: Rect, key: str) -> XNode:
         # Two buttons stand side by side, the one that says yes on the right.
         nodes.sort(key=lambda node: (node.type == "Button", node.rect.x if node.type == "Button" else node.rect.y))
     box.children = nodes
+    return top
+
+
+def _menu(window: Window, whole: Rect, key: str) -> XNode:
+    top = XNode("Window", key, whole)
+    bar = XNode("Menu", f"{key}/menu", _rect(window))
+    top.children.append(bar)
+    bar.children = [_node(window, element, bar.rect) for element in window.screen.elements]
+    for node in bar.children:
+        node.type = "MenuItem"
     return top
 
 
