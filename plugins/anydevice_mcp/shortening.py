@@ -12,7 +12,7 @@ from typing import Any
 
 TUNING: dict[str, frozenset[str]] = {
     "command-search": frozenset({"limit"}),
-    "fill": frozenset({"timeoutMs"}),
+    "fill": frozenset({"timeoutMs", "method"}),
     "find": frozenset({"timeoutMs", "via"}),
     "gesture": frozenset({"timeoutMs", "holdMs", "scale", "degrees"}),
     "get": frozenset({"timeoutMs"}),
