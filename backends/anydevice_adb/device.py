@@ -304,7 +304,7 @@ class AdbDevice:
             try:
                 yield
             except Failure as failure:
-                raise self._typed(failure, what) from failure
+                raise self.typed(failure, what) from failure
 
     @contextlib.asynccontextmanager
     async def _syncing(self, deadline: float, path: str) -> AsyncIterator[Sync]:
@@ -327,7 +327,7 @@ class AdbDevice:
                     raise PathNotFound("There is no such file on the device.", path=path) from failure
                 raise
 
-    def _typed(self, failure: Failure, what: str) -> AnydeviceError:
+    def typed(self, failure: Failure, what: str) -> AnydeviceError:
         """The typed error for what the server, or the device, said no to."""
         reason = failure.reason
         said: dict[str, Any] = {"reason_given": reason[:2000], "serial": self.serial}

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anydevice_adb import line, parse_rows, quote
+from anydevice_adb import AdbDevice, AdbServer, line, parse_rows, quote
+from anydevice_adb.wire import Failure
 from anydevice_schemas.errors import InvalidArgument
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "android"
@@ -31,6 +32,16 @@ def test_rows_of_the_real_server_are_read() -> None:
     rows = parse_rows(text)
     assert {row.state for row in rows} >= {"device", "unauthorized", "offline"}
     assert all(row.serial in text for row in rows)
+
+
+def test_what_is_wrong_with_a_device_is_told_by_its_reason_and_not_by_what_stands_before_it() -> None:
+    said = (FIXTURES / "adb_cli_errors_29_and_36.txt").read_text().split("---\n")
+    device = AdbDevice(AdbServer("127.0.0.1", 1), "0A0")
+    told = [device.typed(Failure(reason), "shell") for reason in said]
+    assert [error.code for error in told] == [
+        "device_unauthorized", "device_offline", "device_offline", "refused", "device_unauthorized", "device_offline",
+    ]  # fmt: skip
+    assert all(reason[:40] not in error.message for reason, error in zip(said, told, strict=True))
 
 
 def test_a_device_found_by_mdns_says_which_one_it_is() -> None:

@@ -111,6 +111,40 @@ def test_a_label_of_several_lines_stays_one_name() -> None:
     assert named(dumped("dump_webview_dom_nodes.xml"), "You have pushed the button\n0").role == "generic"
 
 
+def test_each_half_of_an_emoji_is_a_dot_and_the_element_can_still_be_pressed() -> None:
+    assert named(dumped("dump_emoji_as_dots.xml"), "..").actions == ("press",)
+
+
+def test_a_dump_of_an_old_release_has_no_ids_and_all_else() -> None:
+    dump = dumped("dump_generic_api18.xml")
+    assert {node.identifier for node in build(dump, PHONE, TreeScope()).nodes} == {""}
+    tab = named(dump, "Apps")
+    assert (tab.role, tab.states, tab.actions, tab.app) == ("tab", {"selected"}, ("press",), "com.android.launcher")
+
+
+def test_a_pretty_printed_dump_is_read_whatever_its_lines() -> None:
+    dump = dumped("dump_launcher_api27_pretty.xml")
+    clock = named(dump, "Sunday, May 19")
+    assert clock.identifier == "com.google.android.apps.nexuslauncher:id/clock"
+    assert clock.actions == ("press", "longpress")
+    assert named(dump, "Apps list").role == "button"
+
+
+def test_what_is_drawn_by_an_app_itself_is_called_by_the_label_inside_it() -> None:
+    nodes = build(dumped("dump_compose_surfaceview_drawing_order_hint.xml"), PHONE, TreeScope()).nodes
+    pressed = [node.name for node in nodes if "press" in node.actions]
+    assert pressed == ["Back", "Show player controls"]
+
+
+def test_what_has_no_label_at_all_is_not_called_by_its_neighbours() -> None:
+    nodes = build(dumped("dump_flutter_naf.xml"), PHONE, TreeScope()).nodes
+    assert [node.name for node in nodes if "press" in node.actions] == [
+        "", "", "Save", "AI Assistant", "Explorer\nTab 1 of 3", "Terminal\nTab 2 of 3", "Search\nTab 3 of 3",
+    ]  # fmt: skip
+    cover = named(dumped("dump_flutter_naf.xml"), "No files open\nNo file selected")
+    assert cover.actions == () and all(node.hittable for node in nodes if node.actions)
+
+
 def test_a_secure_field_has_no_value_though_the_dump_has_one() -> None:
     field = '<node text="••••" password="true" class="android.widget.EditText" content-desc="PIN" bounds="[0,0][9,9]"/>'
     node = build(parse_dump(f"<hierarchy>{field}</hierarchy>"), PHONE, TreeScope()).nodes[-1]
@@ -235,6 +269,11 @@ def test_a_start_that_failed_is_told_why_whatever_the_status(name: str, outcome:
     assert (started(text(name)).outcome, started(text(name)).ok) == (outcome, False)
 
 
+@pytest.mark.parametrize("name", ["monkey_no_launcher.txt", "broadcast_airplane_denied.txt"])
+def test_what_was_not_started_or_sent_is_no_start(name: str) -> None:
+    assert not started(text(name)).ok
+
+
 def test_a_start_says_what_came_up_and_how_long_it_took() -> None:
     said = (
         "Starting: Intent { cmp=a.b/.C }\nStatus: ok\nLaunchState: COLD\nActivity: a.b/.C\nTotalTime: 312\nComplete\n"
@@ -273,8 +312,9 @@ def test_a_component_is_the_last_line_or_there_is_none() -> None:
 
 
 def test_the_keyboard_is_judged_by_its_window_first() -> None:
-    rows = [row.split("\t") for row in text("ime_states.tsv").splitlines()[1:4] if "\t" in row]
-    for said, visible in rows:
+    rows = [row.split("\t") for row in text("ime_states.tsv").splitlines()[1:]]
+    assert len(rows) == 5
+    for said, visible in rows[:4]:  # the last one is two of these, one after the other
         assert keyboard.shown(said.replace("\\n", "\n")) is visible.startswith("true"), said
     assert keyboard.shown("mInputShown=true mIsInputViewShown=true") is True
     assert keyboard.shown("nothing of the kind") is None

@@ -51,6 +51,8 @@ async def test_a_screen_that_never_rests_is_asked_once_and_can_still_be_seen(lab
         answer = await router.do("snapshot", device=phone, expect="device_not_ready")
         assert reason(answer) == "snapshot_busy"
         assert answer.error is not None and "screenshot" in answer.error.hint
+        evidence = router.router.services.artefacts.read(answer.error.details["screenshot"])
+        assert evidence.startswith(b"\x89PNG")
     assert len(await programs(lab, phone, "uiautomator")) == 1
     assert (await router.do("screenshot", device=phone)).artefacts
     await lab.clear(phone)
