@@ -126,8 +126,18 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
             yield _again(asked, session=conflict["session"])
     elif code == "selector_conflict" and conflicts and all("lease" in c for c in conflicts):
         yield _again(asked, session=None, tenant=None, runId=None)
+    elif code == "ambiguous_element" and "target" in asked.arguments:
+        for candidate in details.get("candidates") or ():
+            if candidate.get("ref"):
+                yield _again(asked, target=candidate["ref"], index=None)
+    elif code == "dialog_open":
+        which = {name: asked.arguments[name] for name in _WHICH if name in asked.arguments}
+        yield from (_typed(f"alert {action}", which) for action in ("accept", "dismiss"))
     elif boot := _BOOT.search(hint):
-        yield _typed("boot", {m[1]: _value(m[2]) for m in _GIVEN.finditer(boot[1])})
+        first = {m[1]: _value(m[2]) for m in _GIVEN.finditer(boot[1])}
+        down = [row["selectors"] for row in details.get("unusable") or () if _down(row)]
+        for selectors in (first, *down):
+            yield _again(asked, **selectors, boot=True) if asked.name == "open" else _typed("boot", selectors)
     elif "repeat with session=" in hint:
         yield _again(asked, session=hint.rpartition("=")[2].rstrip("."))
     else:
@@ -137,6 +147,10 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
             yield _call(called[1], "timeoutMs" in hint, asked, device)
         if code == "lease_held" and asked.name != "lease" and device:
             yield _typed("lease acquire", _which(asked, device) | {"timeoutMs": WAIT_MS})
+
+
+def _down(row: Mapping[str, Any]) -> bool:
+    return row.get("state") == "shutdown" and bool(row.get("selectors"))
 
 
 def _call(called: str, waiting: bool, asked: _Asked, device: str | None) -> str:

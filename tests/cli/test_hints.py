@@ -76,11 +76,18 @@ def test_the_sentence_names_options_as_they_are_typed(hint: str, said: str) -> N
             ["open --device a:1"],
         ),
         (
-            "device_not_ready", 'Call boot with device="tv 1", then repeat the call.', None, ("open", {}),
+            "device_not_ready", 'Call boot with device="tv 1", then repeat the call.', None, ("press", {}),
             ["boot --device 'tv 1'"],
         ),
+        (
+            "device_not_ready", "Call boot with device=t, then repeat the call.", None,
+            ("open", {"url": "http://x/", "device": "t"}), ["open --url http://x/ --device t --boot"],
+        ),
         ("device_not_ready", "Call boot with this device.", None, ("open", {}), []),
-        ("dialog_open", "Call alert with action accept or dismiss.", None, ("press", {}), []),
+        (
+            "dialog_open", "Call alert with action accept or dismiss.", "a:1", ("press", {"session": "s"}),
+            ["alert accept --session s", "alert dismiss --session s"],
+        ),
         ("quota_exceeded", "Release a device first: lease release.", None, ("press", {}), ["status"]),
         (
             "device_unhealthy", "Have a person look at it and run: anydevice mark a:x y good", "a:x y",
@@ -106,6 +113,20 @@ def test_command_lines_do_what_the_hint_says(
 ) -> None:
     wire = {"code": code, "hint": hint, "details": {}, "device": device}
     assert ways(wire, *asked) == [f"anydevice {line}" for line in lines]
+
+
+def test_each_of_several_elements_and_of_several_devices_that_are_down_gets_a_line() -> None:
+    two = {"candidates": [{"ref": "@e5", "role": "button"}, {"ref": "@e6", "role": "button"}]}
+    wire = {"code": "ambiguous_element", "hint": "Repeat with the ref of one candidate.", "details": two}
+    assert ways(wire, "press", {"target": "Buy", "session": "s"}) == [
+        "anydevice press --target @e5 --session s",
+        "anydevice press --target @e6 --session s",
+    ]
+    rows = [{"state": "shutdown", "selectors": {"device": d}} for d in ("desk", "tv")] + [{"state": "offline"}]
+    wire = {"code": "device_not_found", "hint": "Call boot with device=desk, then repeat the call."}
+    wire |= {"details": {"unusable": rows}}
+    assert ways(wire, "snapshot", {}) == ["anydevice boot --device desk", "anydevice boot --device tv"]
+    assert ways(wire, "open", {"app": "x"})[1] == "anydevice open --app x --device tv --boot"
 
 
 @pytest.mark.parametrize("asked", [("press", {"target": "x" * 400}), ("fill", {"target": "@e1", "text": "a secret"})])
