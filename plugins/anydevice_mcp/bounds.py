@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 LIMITS: dict[str, int] = {"digest": 6_000, "default": 20_000, "full": 80_000}
 """Characters of a result, by response level."""
+
+_NAME = re.compile(r"\w[\w.-]{0,39}", re.ASCII)
 
 ERROR_LIMIT = 8_000
 """Characters of an error's details."""
@@ -45,6 +48,11 @@ def _cut(value: Any, limit: int, where: str, cuts: list[str]) -> Any:
     return value
 
 
+def _word(name: str) -> str:
+    """A field's name in words of ours: a device may have chosen it."""
+    return name if _NAME.fullmatch(name) else "?"
+
+
 def _cut_text(text: str, limit: int, where: str, cuts: list[str]) -> str:
     kept = text[: max(0, limit - 2)]
     line_end = kept.rfind("\n")
@@ -77,7 +85,7 @@ def _cut_dict(fields: dict[str, Any], limit: int, where: str, cuts: list[str]) -
     for done, name in enumerate(by_size):
         frame = len(name) + 4
         share = left // (len(by_size) - done) - frame
-        part = _cut(fields[name], share, f"{where}.{name}", cuts) if share >= 2 else None
+        part = _cut(fields[name], share, f"{where}.{_word(name)}", cuts) if share >= 2 else None
         if share >= 2 and size(part) + frame <= left:
             kept[name] = part
             left -= size(part) + frame

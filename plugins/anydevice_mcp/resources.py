@@ -31,8 +31,9 @@ JSON, TEXT = "application/json", "text/markdown"
 KEPT, PRINCIPALS = 100, 1000
 """Files that are listed for a principal, the latest of them; principals that are remembered."""
 
-RESULTS_KEPT, RESULT_MOST = 8, 4 * 1024 * 1024
-"""Results too long to say that are kept in memory for a principal, the latest of them; characters of each at most."""
+RESULTS_KEPT, RESULT_MOST, RESULTS_MOST = 8, 4 * 1024 * 1024, 64 * 1024 * 1024
+"""Results too long to say that are kept in memory for a principal, the latest of them; bytes of each, and of those of
+all principals together, at most."""
 
 READ_MOST = 8 * 1024 * 1024
 """Bytes of a file that is handed over whole."""
@@ -45,7 +46,7 @@ class Resources(Feature):
 
     def __init__(self) -> None:
         self._made: OrderedDict[str, deque[Artefact]] = OrderedDict()
-        self._results: OrderedDict[str, deque[tuple[str, str]]] = OrderedDict()
+        self._results: OrderedDict[str, deque[tuple[str, bytes]]] = OrderedDict()
 
     def made(self, caller: Caller, artefacts: Sequence[Artefact]) -> None:
         """A call made files: they are listed from now on."""
@@ -60,7 +61,7 @@ class Resources(Feature):
 
     def keep(self, caller: Caller, data: Mapping[str, Any]) -> str | None:
         """Keeps a result for a while, in memory only; returns its address, None where it is too long even for that."""
-        text = json.dumps(data, ensure_ascii=False, default=str)
+        text = json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "replace")
         if len(text) > RESULT_MOST:
             return None
         mine = self._results.setdefault(caller.principal, deque(maxlen=RESULTS_KEPT))
@@ -69,7 +70,16 @@ class Resources(Feature):
             self._results.popitem(last=False)
         uri = RESULTS + secrets.token_hex(8)
         mine.append((uri, text))
+        self._make_room()
         return uri
+
+    def _make_room(self) -> None:
+        """Lets go of the earliest results of whoever has most, until all together are within their bound."""
+        sizes = {name: sum(len(text) for _, text in kept) for name, kept in self._results.items()}
+        while sum(sizes.values()) > RESULTS_MOST:
+            most = max(sizes, key=lambda name: sizes[name])
+            _, text = self._results[most].popleft()
+            sizes[most] -= len(text)
 
     async def resources(self, ctx: Request) -> Sequence[types.Resource]:
         """The device list, the guides, and the caller's files."""
@@ -105,7 +115,7 @@ class Resources(Feature):
             return _text(uri, TEXT, guide[1]) if guide is not None else None
         if uri.startswith(RESULTS):
             kept = dict(self._results.get(self.host.caller_of(ctx).principal, ()))
-            return _text(uri, JSON, kept[uri]) if uri in kept else None
+            return _text(uri, JSON, kept[uri].decode("utf-8")) if uri in kept else None
         if uri.startswith(SCHEME):
             return await self._file(ctx, uri)
         return None

@@ -18,7 +18,7 @@ from anydevice_schemas.errors import ERRORS, AnydeviceError, ArgumentError, Inte
 from .bounds import ERROR_LIMIT, LIMITS, shrink
 from .plain import block, dense, row
 from .schemas import fits
-from .untrusted import Fence, Scrub, marked, scrubbed
+from .untrusted import Fence, Scrub, marked, said, scrubbed
 
 OUR_OWN_WORDS: frozenset[str] = frozenset({"command-search"})
 """Commands whose result holds nothing that came from a device, a host or a vendor's program."""
@@ -30,7 +30,20 @@ SAID_BY_TEXT: dict[str, dict[str, Any]] = {
 value stands, only that value."""
 
 _TRUSTED_DETAILS = (ArgumentError, PolicyError, LeaseError, Internal)
-"""Errors whose details are ours and the caller's own words."""
+_OUR_DETAILS: frozenset[str] = frozenset(
+    {
+        # of the call
+        "param", "expected", "errors", "accepted", "nearest", "keys", "given", "characters", "path", "roots",
+        # of what may be done
+        "operation", "alternatives", "alternative", "token", "expires_in", "command", "why", "quota", "limit", "used",
+        # of a lease, and of a fault of ours
+        "expires", "expired", "fence", "current", "incident", "kind", "size",
+    }
+)  # fmt: skip
+"""Errors, and details of them, that are our words and the caller's own. A detail of another name (the element that was
+meant, what a tool said, who holds the device) may hold anything."""
+_OURS_WITHOUT_DEVICE = _OUR_DETAILS | {"reason"}
+"""The same before a device was asked: a reason may be the device's own."""
 
 
 Keep = Callable[[Mapping[str, Any]], str | None]
@@ -121,7 +134,8 @@ class _Facts:
         self.whole = keep(data) if cuts and keep is not None else None
         if self.whole is not None:
             cuts.append(f"all of it is the resource {self.whole}")
-        self.truncated = [scrub(str(cut)) for cut in [*answer.truncated, *cuts]]
+        self.left_out = [scrub(said(cut)) for cut in answer.truncated]
+        self.truncated = [scrub(cut) for cut in cuts]
         notices = marked(to_jsonable_python(answer.notices, fallback=str))
         self.notices: list[dict[str, Any]] = scrubbed(shrink(notices, 2_000, "notices")[0], scrub)
         self.debug = scrubbed(marked(shrink(answer.debug, 8_000, "debug")[0]), scrub) if answer.debug else None
@@ -150,15 +164,16 @@ class _Facts:
         self.truncated += cuts
         self.error = {
             "code": wire["code"],
-            "message": scrub(wire["message"]),
+            "message": scrub(said(wire["message"])),
             "retryable": wire["retryable"],
-            "hint": scrub(wire["hint"]),
+            "hint": scrub(said(wire["hint"])),
             "details": scrubbed(details, scrub),
         }
         if wire.get("device") is not None:
             self.error["device"] = wire["device"]
         kind = ERRORS.get(wire["code"], AnydeviceError)
-        if issubclass(kind, _TRUSTED_DETAILS):
+        ours = _OURS_WITHOUT_DEVICE if self.error.get("device") is None else _OUR_DETAILS
+        if issubclass(kind, _TRUSTED_DETAILS) and ours.issuperset(details):
             self.fence = None
 
     # --- success ---
@@ -193,21 +208,21 @@ class _Facts:
 
     def _own_data(self) -> dict[str, Any]:
         """The data without what the headline, or the command's own text, says already."""
-        said = dict(SAID_BY_TEXT.get(self.command.name, {})) if "text" in self.data else {}
+        told = dict(SAID_BY_TEXT.get(self.command.name, {})) if "text" in self.data else {}
         if self.command.opens_session:
-            said["session"] = self.answer.session
-        return {n: value for n, value in self.data.items() if n not in said or said[n] not in (..., value)}
+            told["session"] = self.answer.session
+        return {n: value for n, value in self.data.items() if n not in told or told[n] not in (..., value)}
 
     def _notice_lines(self) -> list[str]:
-        return [f"notice {n.get('kind', 'note')}: {n.get('message', '')}" for n in self.notices]
+        return [f"notice {said(n.get('kind', 'note'))}: {said(n.get('message', ''))}" for n in self.notices]
 
     def _fenced_lines(self) -> list[str]:
-        """What else may hold the device's words: the rest of notices, and the runners-up."""
-        lines = []
+        """What else may hold the device's words: what was left out there, the rest of notices, and the runners-up."""
+        lines = [] if self.fence is None else self._truncated(self.left_out)
         for notice in self.notices:
             rest = {name: value for name, value in notice.items() if name not in ("kind", "message")}
             if rest:
-                lines.append(f"notice {notice.get('kind', 'note')}: {row(rest)}")
+                lines.append(f"notice {said(notice.get('kind', 'note'))}: {row(rest)}")
         if self.style.level == "full" and self.answer.selection is not None:
             lines.append(f"selection: {dense(self._selection())}")
         return lines
@@ -217,8 +232,12 @@ class _Facts:
         wire: dict[str, Any] = marked(self.answer.selection.model_dump(by_alias=True))
         return wire
 
+    @staticmethod
+    def _truncated(what: list[str]) -> list[str]:
+        return [f"truncated: {'; '.join(what)}"] if what else []
+
     def _tail(self) -> list[str]:
-        lines = [f"truncated: {'; '.join(self.truncated)}"] if self.truncated else []
+        lines = self._truncated(self.truncated if self.fence is not None else [*self.left_out, *self.truncated])
         lines += [f"cost: {dense(self.cost)}"] if self.cost is not None else []
         lines += [f"debug: {dense(self.debug)}"] if self.debug is not None else []
         return lines
@@ -268,7 +287,12 @@ class _Facts:
             out["selection"] = chosen.reason
 
     def _asides(self) -> dict[str, Any]:
-        asides = {"notices": self.notices, "truncated": self.truncated, "cost": self.cost, "debug": self.debug}
+        asides = {
+            "notices": self.notices,
+            "truncated": [*self.left_out, *self.truncated],
+            "cost": self.cost,
+            "debug": self.debug,
+        }
         return {name: value for name, value in asides.items() if value}
 
     # --- error ---

@@ -31,6 +31,12 @@ def marked(value: Any) -> Any:
     return value
 
 
+def said(value: Any) -> str:
+    """A line that stands outside of the fence: what it quotes cannot begin another one."""
+    text = marked(str(value))
+    return text if "\n" not in text else " ".join(line.strip() for line in text.splitlines() if line.strip())
+
+
 @dataclass(slots=True, frozen=True)
 class Fence:
     """The fence of one call.
@@ -44,7 +50,7 @@ class Fence:
 
     def around(self, text: str) -> str:
         """The text between the fence's two lines."""
-        return f'<untrusted-{self.number} source="{self.source}">\n{text}\n</untrusted-{self.number}>'
+        return f'<untrusted-{self.number} source="{visible(self.source)}">\n{text}\n</untrusted-{self.number}>'
 
 
 Scrub = Callable[[str], str]

@@ -17,6 +17,8 @@ from anydevice.context import Context, Outcome
 from anydevice.hooks import hookimpl, new_manager
 from anydevice.router import Router
 from anydevice_mcp import Feature
+from anydevice_mcp.resources import Resources
+from anydevice_schemas import Caller
 
 from .clients import HANDSHAKE, MODERN, PATIENCE, Bare, connected, facade_running, text_of
 from .conftest import NoInput
@@ -243,3 +245,43 @@ async def test_news_that_nobody_hears_stops_nothing(router: Router) -> None:
                 told = await client.receive()
             assert told["method"] == "notifications/resources/updated"
             assert told["params"]["uri"] == "anydevice://devices"
+
+
+async def test_a_client_that_does_not_read_keeps_news_from_nobody_else(router: Router) -> None:
+    async with facade_running(router) as facade, connected(router, facade) as deaf, connected(router, facade) as other:
+        stuck = await opened(Bare(deaf), ERAS[0])
+        for number in range(60):  # 20 kB of answer each, and nobody takes them
+            await stuck.send(stuck.request("tools/list", id=f"n{number}"))
+        client = await opened(Bare(other), ERAS[0])
+        household = await facade.household(router)
+        for round_ in range(3):
+            household.changes.changed("prompts")
+            with anyio.fail_after(4):  # a client gets half a minute to read before it is given up
+                told = await client.receive()
+            assert told["method"] == "notifications/prompts/list_changed", round_
+        await deaf.aclose()
+
+
+async def test_what_a_client_subscribes_to_is_bounded(router: Router, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anydevice_mcp.changes.SUBSCRIBED_MOST", 2)
+    async with connected(router) as stream:
+        client = await opened(Bare(stream), ERAS[0])
+        for uri in ("anydevice://a", "anydevice://b", "anydevice://a"):
+            assert (await client.ask("resources/subscribe", {"uri": uri}))["result"] == {}
+        for uri in ("anydevice://c", "anydevice://" + "x" * 5000):
+            assert (await client.ask("resources/subscribe", {"uri": uri}))["error"]["code"] == -32602
+        assert (await client.ask("resources/unsubscribe", {"uri": "anydevice://b"}))["result"] == {}
+        assert (await client.ask("resources/subscribe", {"uri": "anydevice://c"}))["result"] == {}
+
+
+async def test_whole_results_of_all_principals_together_are_bounded(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anydevice_mcp.resources.RESULTS_MOST", 10_000)
+    kept = Resources()
+    modest, greedy = (Caller(principal=f"token:{name}", transport="http", connection="") for name in ("one", "two"))
+    first = kept.keep(modest, {"text": "x" * 3_000})
+    uris = [kept.keep(greedy, {"text": "é" * 1_500}) for _ in range(6)]
+    left = {uri for rows in kept._results.values() for uri, _ in rows}
+    assert first in left and uris[-1] in left and uris[0] not in left
+    assert sum(len(text) for rows in kept._results.values() for _, text in rows) <= 10_000

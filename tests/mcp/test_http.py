@@ -321,7 +321,11 @@ async def test_a_token_that_may_only_read_is_shown_what_reads_and_refused_the_re
         assert not {"press", "open", "fill", "command-run"} & names
         assert code(await web.call("devices")) == "ok"
         assert code(await web.call("open", device="fake-1")) == "refused"
-        assert code(await web.call("command-read", command="open", arguments={"device": "fake-1"})) != "ok"
+        for runner in ("command-read", "command-run"):
+            inner = await web.ask(
+                "tools/call", {"name": runner, "arguments": {"name": "open", "arguments": {"device": "fake-1"}}}
+            )
+            assert code(inner["result"]) == "refused", inner
         assert not site.router.services.sessions.all()
 
 
@@ -341,8 +345,10 @@ async def test_nobody_takes_a_device_over_by_http_not_even_an_administrator(site
         assert not {name for name in names if "takeover" in name or "give-back" in name}
         reply = told(await web.post("tools/call", {"name": "takeover", "arguments": {"device": "fake-1"}}))[-1]
         assert "no command" in reply["error"]["message"]
-        inner = await web.call("command-run", command="takeover", arguments={"device": "fake-1"})
-        assert code(inner) == "invalid_argument"
+        inner = await web.ask(
+            "tools/call", {"name": "command-run", "arguments": {"name": "takeover", "arguments": {"device": "fake-1"}}}
+        )
+        assert code(inner["result"]) == "unknown_command"
 
 
 # --- to what ---
@@ -430,7 +436,8 @@ async def test_in_the_modern_era_open_answers_with_the_session_to_name_from_then
 async def test_a_single_call_of_the_modern_era_leaves_no_device_held(site: Site) -> None:
     async with Web(site.url, site.token()) as web:
         await web.call("boot", device="fake-1")
-        await web.call("command-read", command="capabilities", arguments={"device": "fake-1"})
+        inner = {"name": "capabilities", "arguments": {"device": "fake-1"}}
+        assert code((await web.ask("tools/call", {"name": "command-read", "arguments": inner}))["result"]) == "ok"
         with anyio.fail_after(PATIENCE):
             while site.router.services.sessions.all():
                 await anyio.sleep(0.02)
