@@ -30,7 +30,7 @@ _WHICH = ("platform", "deviceTarget", "device", "udid", "serial", "session", "te
 _PRIVATE = {"text", "value", "steps", "payload", "arguments", "confirmToken"}
 """Arguments that may hold a secret: a call with one is not written out, as what we print ends up in logs."""
 
-_BARE = "devices|doctor|session|capabilities|snapshot|appstate|open|lease (?:acquire|renew|release|status|queue)"
+_BARE = "apps|devices|doctor|session|capabilities|snapshot|appstate|open|lease (?:acquire|renew|release|status|queue)"
 _CALL = re.compile(rf"(?:\b(?:[Cc]all|from|or|with)|:) ({_BARE})\b(?! with (?!timeoutMs)| in another)")
 _BOOT = re.compile(r"\b[Cc]all boot with (.*?), then")
 _GIVEN = re.compile(r"\b([a-z]+(?:[A-Z][a-z]+)*)=(\"(?:[^\"\\]|\\.)*\"|[^\s,;]*[^\s,;.])")
@@ -141,6 +141,9 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
     elif "repeat with session=" in hint:
         yield _again(asked, session=hint.rpartition("=")[2].rstrip("."))
     else:
+        near = details.get("nearest_matches") or ()
+        if code == "app_not_found" and "app" in asked.arguments and near and isinstance(near[0], str):
+            yield _again(asked, app=near[0])
         if code == "lease_held" and _AGAIN.search(hint):
             yield _again(asked)
         for called in _CALL.finditer(hint):
@@ -160,7 +163,7 @@ def _call(called: str, waiting: bool, asked: _Asked, device: str | None) -> str:
         if (asked.name, asked.arguments.get("action")) == ("lease", "acquire"):
             return _again(asked, **more)
         return _typed(called, _which(asked, device) | more)
-    which = _which(asked, device) if called in ("open", "snapshot", "appstate", "capabilities") else {}
+    which = _which(asked, device) if called in ("apps", "open", "snapshot", "appstate", "capabilities") else {}
     if called == "open" and "leaseId" in asked.arguments and not which:
         return _typed("devices", {})  # nothing but the lease said which device
     return _typed(called, which)

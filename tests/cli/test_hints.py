@@ -115,6 +115,15 @@ def test_command_lines_do_what_the_hint_says(
     assert ways(wire, *asked) == [f"anydevice {line}" for line in lines]
 
 
+def test_an_app_that_is_not_there_gets_a_line_with_the_nearest_one() -> None:
+    wire = {"code": "app_not_found", "hint": "Call apps to see what is installed.", "device": "a:1"}
+    wire |= {"details": {"nearest_matches": ["com.example.shop"]}}
+    assert ways(wire, "open", {"app": "com.example.shap"}) == [
+        "anydevice open --app com.example.shop",
+        "anydevice apps --device a:1",
+    ]
+
+
 def test_each_of_several_elements_and_of_several_devices_that_are_down_gets_a_line() -> None:
     two = {"candidates": [{"ref": "@e5", "role": "button"}, {"ref": "@e6", "role": "button"}]}
     wire = {"code": "ambiguous_element", "hint": "Repeat with the ref of one candidate.", "details": two}

@@ -372,6 +372,14 @@ def test_a_device_held_by_somebody_else_does_not_count_and_only_its_end_is_told(
     assert error.retryable
 
 
+def test_what_is_held_is_told_before_a_device_that_is_down_is_to_be_started() -> None:
+    down = device("linux", "desk", state="shutdown")
+    error = refused(DeviceNotFound, PIXEL, down, held=held(PIXEL.key))
+    assert error.hint.startswith("Those that run are held: name one with device")
+    assert error.hint.endswith('Or call boot with device="desk", then repeat the call.')
+    assert refused(DeviceNotFound, down).hint == 'Call boot with device="desk", then repeat the call.'
+
+
 def test_a_device_held_by_this_caller_counts() -> None:
     assert ask(PIXEL, held=held(PIXEL.key, yours=True)).device == PIXEL
     refused(AmbiguousDevice, PIXEL, HOST, held=held(PIXEL.key, yours=True))

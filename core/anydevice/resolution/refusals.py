@@ -278,10 +278,12 @@ def nothing_usable(request: Request, asked: Asked, ready: Span, rest: Span, inve
 
 def _way_out(request: Request, shown: Sequence[Row], missing: bool, inventory: Index) -> str:
     states = {row.device.state for row in shown}
+    held = any(row.ready and request.held_by_others(row.key) is not None for row in shown)
     if "shutdown" in states:
         row = next(row for row in shown if row.device.state == "shutdown")
-        return f"Call boot with {_as_typed(pin_row(row, inventory))}, then repeat the call."
-    if any(request.held_by_others(row.key) is not None for row in shown):
+        first = "Those that run are held: name one with device to be told who drives it. Or call" if held else "Call"
+        return f"{first} boot with {_as_typed(pin_row(row, inventory))}, then repeat the call."
+    if held or any(request.held_by_others(row.key) is not None for row in shown):
         return "Name one with device to be told who drives it, or wait for one: lease acquire with timeoutMs."
     if states & {"unauthorized", "offline", "booting"}:
         return "Do what details.unusable says for one of the devices, then repeat the call."
