@@ -16,7 +16,7 @@ from anydevice_cli.hints import spoken, ways
 from anydevice_cli.remote import Catalogue
 from anydevice_schemas import DeviceSelector, Switches
 
-from ..support.daemons import CLI, PATIENCE, Home, eventually
+from ..support.daemons import ALONE, CLI, PATIENCE, Home, eventually
 
 CATALOGUE = Catalogue(
     {
@@ -280,9 +280,7 @@ def test_a_lease_that_ran_out_is_followed_by_a_new_one(shell: Shell) -> None:
 
 @pytest.mark.daemon
 def test_a_quota_that_is_used_up_points_to_who_holds_what(home: Home, shell: Shell) -> None:
-    (home.path / "config.toml").write_text(
-        '[plugins]\ndisabled = ["android", "linux", "mcp", "web"]\n[lease]\nheld = 1\n'
-    )
+    (home.path / "config.toml").write_text(ALONE + "[lease]\nheld = 1\n")
     shell("anydevice lease acquire --device fake-1")
     (line,) = lines_of(shell("anydevice lease acquire --device fake-2", "there", code=3), "quota_exceeded")
     assert "fake:fake-1" in shell(line, "there").stdout

@@ -11,14 +11,14 @@ import pytest
 
 from anydevice.host import record
 
-from ..support.daemons import Home, eventually
+from ..support.daemons import Home, eventually, only
 
 pytestmark = [pytest.mark.daemon, pytest.mark.chromium]
 
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["android", "mcp"]\n') as made:
+    with Home.made(only("web")) as made:
         yield made
 
 

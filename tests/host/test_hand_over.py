@@ -19,13 +19,13 @@ from anydevice.client import Client
 from anydevice.host import protocol, record
 from anydevice_schemas.errors import ConnectionLost, Refused
 
-from ..support.daemons import PATIENCE, VERSION, Home, eventually, greeting
+from ..support.daemons import PATIENCE, VERSION, Home, eventually, greeting, only
 from ..support.mcp_host import McpHost
 from ..support.versions import Version, installed
 
 pytestmark = pytest.mark.daemon
 
-CONFIG = '[plugins]\ndisabled = ["android", "linux", "web"]\n'
+CONFIG = only("mcp")
 MAIN = "anydevice/host/__main__.py"
 ENTRY = "    options = parser.parse_args(argv)\n"
 

@@ -17,7 +17,7 @@ import pytest
 from anydevice.client import Client
 from anydevice_schemas.errors import AnydeviceError
 
-from ..support.daemons import VERSION, Home, eventually, greeting
+from ..support.daemons import VERSION, Home, eventually, greeting, only
 from ..support.versions import Version, installed
 
 pytestmark = [pytest.mark.daemon, pytest.mark.chromium]
@@ -37,7 +37,7 @@ def newer() -> Iterator[Version]:
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["android", "mcp"]\n') as made:
+    with Home.made(only("web")) as made:
         made.extra = {"PYTHONPATH": str(made.plugins)}
         for name in ("ANYDEVICE_HOME", "PYTHONPATH"):
             monkeypatch.setenv(name, made.environ[name])

@@ -15,7 +15,7 @@ import pytest
 
 from anydevice.host import record
 
-from ..support.daemons import PATIENCE, Home, eventually
+from ..support.daemons import PATIENCE, Home, eventually, only
 from ..support.mcp_host import MODERN, McpHost
 
 pytestmark = pytest.mark.daemon
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.daemon
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    with Home.made('[plugins]\ndisabled = ["android", "linux", "web"]\n') as made:
+    with Home.made(only("mcp")) as made:
         yield made
 
 

@@ -10,19 +10,15 @@ from typing import Any
 
 import pytest
 
-from ..support.daemons import Home
+from ..support.daemons import Home, only
 from .doors import DOORS, Door, opened
 from .pages import DEVICE, Page
 from .witness import Witness, running_witness
 
-WITHOUT = ("android", "apple", "harmonyos", "vega")
-"""Backends that the homes of these tests do without: they look for devices of the machine."""
 
-
-def configured(without: tuple[str, ...] = WITHOUT, plugins: str = "") -> str:
-    """A configuration without some backends; `plugins` are more lines of that table."""
-    disabled = ", ".join(f'"{name}"' for name in without)
-    return f'[plugins]\ndisabled = [{disabled}]\n{plugins}\n[web]\nextra_args = ["--disable-quic"]\n'
+def configured(*more: str, plugins: str = "") -> str:
+    """A configuration with our backends for this host, and with `more`; `plugins` are further lines of that table."""
+    return only("linux", "mcp", "web", *more, more=plugins) + '[web]\nextra_args = ["--disable-quic"]\n'
 
 
 CONFIG = configured()

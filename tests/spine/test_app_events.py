@@ -13,7 +13,7 @@ import pytest
 
 from ..support.daemons import Home
 from ..support.distributions import install_fake_backend
-from .conftest import CONFIG, WITHOUT, caller, configured
+from .conftest import CONFIG, caller, configured
 from .doors import DOORS, Agent, Door
 from .witness import Witness
 
@@ -31,8 +31,7 @@ NAME = "trigger-app-event"
 @pytest.fixture(scope="module")
 def module_home() -> Iterator[Home]:
     """A home whose fake phones are joined by two that answer to the platform android, in place of the real backend."""
-    others = tuple(name for name in WITHOUT if name != "android")
-    with Home.made(configured(others, 'prefer = { android = "android-vendor" }')) as home:
+    with Home.made(configured("android", plugins='prefer = { android = "android-vendor" }')) as home:
         install_fake_backend(home.plugins, name="android", ids=("A-1", "A-2"))
         home.serve()
         yield home

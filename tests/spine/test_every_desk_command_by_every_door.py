@@ -15,7 +15,7 @@ from anydevice_linux.practicing import runs_here
 from anydevice_schemas.practice import APP_ID
 
 from ..linux.desktop import SYSTEM_PYTHON, end, missing
-from ..support.daemons import Home, eventually
+from ..support.daemons import Home, eventually, only
 from .doors import DOORS, Door, Said, opened
 from .processes import below, needs_proc
 
@@ -26,7 +26,7 @@ LACKS = (
     or (None if runs_here() else "the system's Python has no GTK")
 )
 pytestmark = [pytest.mark.daemon, needs_proc, pytest.mark.skipif(LACKS is not None, reason=LACKS or "")]
-CONFIG = '[plugins]\ndisabled = ["android", "web"]\n'
+CONFIG = only("linux", "mcp")
 DEVICE, KEY = "virtual", "linux:virtual"
 PASTE = Path(__file__).parents[1] / "linux" / "programs" / "paste_gtk.py"
 TEXT = "Grüße 世界 🙂"

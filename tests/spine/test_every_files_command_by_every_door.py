@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from ..support.daemons import Home
+from ..support.daemons import Home, only
 from .doors import DOORS, Door, Said, opened
 
 pytestmark = pytest.mark.daemon
-CONFIG = '[plugins]\ndisabled = ["android", "linux", "web"]\n[policy]\nprofile = "full"\n'
+CONFIG = only("mcp") + '[policy]\nprofile = "full"\n'
 DEVICE, KEY = "fake-1", "fake:fake-1"
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0" + b"\0" * 8
 numbers = itertools.count(1)

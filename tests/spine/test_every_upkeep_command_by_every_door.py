@@ -19,10 +19,10 @@ from anydevice_linux.practicing import runs_here
 from anydevice_linux.preferences.xsettings import told
 from anydevice_schemas.practice import APP_ID
 
-from ..support.daemons import Home
+from ..support.daemons import Home, only
 from .doors import DOORS, Door, Said, opened
 
-CONFIG = '[plugins]\ndisabled = ["android", "web"]\n'
+CONFIG = only("linux", "mcp")
 PHONE, DESKTOP = "fake-1", "virtual"
 PATIENCE = 20.0
 LACKING = [program for program in ("Xvfb", "openbox", "dbus-daemon") if shutil.which(program) is None]

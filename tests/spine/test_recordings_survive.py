@@ -12,14 +12,14 @@ from anydevice.kit import encoders
 from anydevice.kit.movies import inspect
 
 from ..linux.desktop import missing
-from ..support.daemons import Home, eventually
+from ..support.daemons import Home, eventually, only
 from ..support.versions import installed
 from .conftest import caller
 from .processes import needs_proc
 
 LACKS = missing() or (None if encoders.candidates() else "no encoder")
 pytestmark = [pytest.mark.daemon, needs_proc, pytest.mark.skipif(LACKS is not None, reason=LACKS or "")]
-CONFIG = '[plugins]\ndisabled = ["android", "web"]\n'
+CONFIG = only("linux", "mcp")
 DEVICE = "virtual"
 
 

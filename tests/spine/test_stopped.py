@@ -6,10 +6,10 @@ import pytest
 
 from anydevice_linux.practicing import runs_here
 
-from ..support.daemons import Home
+from ..support.daemons import Home, only
 
 pytestmark = [pytest.mark.daemon, pytest.mark.skipif(not runs_here(), reason="not installed: Xvfb, openbox, GTK")]
-CONFIG = '[plugins]\ndisabled = ["android", "web", "mcp"]\n'
+CONFIG = only("linux")
 
 
 def test_what_was_changed_is_put_back_before_the_daemon_ends() -> None:

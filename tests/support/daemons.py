@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,25 @@ from .vendor import install_vendor
 PATIENCE = 30.0
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [str(ROOT / part) for part in ("core", "schemas", "backends", "plugins")]
-ALONE = '[plugins]\ndisabled = ["android", "apple", "harmonyos", "linux", "mcp", "vega", "web"]\n'
-"""Configuration of a home without our own backends."""
+OURS = sorted(
+    point.name
+    for point in distribution("anydevice").entry_points
+    if point.group in ("anydevice.backends", "anydevice.plugins")
+)
+
+
+def only(*kept: str, more: str = "") -> str:
+    """Configuration of a home in which of our own plugins there are only these; `more` are lines of the same table.
+
+    What a new backend brings is switched off everywhere by that: it would look for devices of the machine.
+    """
+    assert set(kept) <= set(OURS), f"there is no plugin {sorted(set(kept) - set(OURS))}"
+    disabled = [name for name in OURS if name not in kept]
+    return f"[plugins]\ndisabled = {json.dumps(disabled)}\n{more}\n"
+
+
+ALONE = only()
+"""Configuration of a home without our own plugins."""
 CLI = [sys.executable, "-m", "anydevice_cli.entry"]
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from .daemons import ROOT, Home
+from .daemons import ROOT, Home, only
 from .distributions import install
 
 PACKAGES = {
@@ -36,10 +36,7 @@ NODE_LEAST = (22, 19)
 """What the judges need. An older node of the system is passed over for one from npm."""
 
 FETCH_SECONDS = 240.0
-CONFIG = """
-[plugins]
-disabled = ["android", "apple", "harmonyos", "linux", "vega", "web"]
-"""
+CONFIG = only("mcp")
 
 
 def folder() -> Path:
