@@ -21,6 +21,7 @@ from .files import AppleFiles
 from .inventory import BACKEND, PLATFORM
 from .keys import AppleKeys
 from .logs import AppleLogs
+from .network import AppleNetwork
 from .notifications import AppleNotifications
 from .packages import Packages
 from .perf import ApplePerf
@@ -86,7 +87,8 @@ class AppleDriver(Driver):
             self.touch = AppleTouch(reach)
         if self._simctl is not None:
             self.recording = AppleRecording(reach)
-            self.logs = AppleLogs(reach)
+            self.logs = logs = AppleLogs(reach)
+            self.network = AppleNetwork(logs)
             self.perf = ApplePerf(reach)
             self.files = AppleFiles(reach)
             self.notifications = AppleNotifications(reach)

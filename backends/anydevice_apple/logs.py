@@ -43,11 +43,11 @@ class AppleLogs(Logs):
             AppNotFound: The app is not installed.
             InvalidArgument: A cursor is none of ours.
         """
-        program = await self._program(app) if app is not None else None
+        program = await self.program(app) if app is not None else None
         since = moments.parts(cursor) if cursor is not None else (time.time() - BACK, 0)
         end = moments.parts(until) if until is not None else None
         rows = [
-            row for row in moments.numbered(await self._lines(since[0]), digits=DIGITS) if moments.parts(row[1]) > since
+            row for row in moments.numbered(await self.lines(since[0]), digits=DIGITS) if moments.parts(row[1]) > since
         ]
         if end is not None:
             rows = [row for row in rows if moments.parts(row[1]) <= end]
@@ -59,14 +59,21 @@ class AppleLogs(Logs):
         lines = [LogLine(line.text, line.level, line.tag, line.pid, line.time) for line, _ in page]
         return LogPage(lines, at, lost=None, more=more)
 
-    async def _lines(self, since: float) -> list[Line]:
+    async def lines(self, since: float, predicate: str = "") -> list[Line]:
+        """Its lines since a moment, in whole seconds, oldest first; `predicate` as `log` takes it."""
+        only = ("--predicate", predicate) if predicate else ()
         done = await self._reach.sim.do(
-            "spawn", "log", "show", "--style", "ndjson", "--info", "--debug", "--start", f"@{math.floor(since)}",
+            "spawn", "log", "show", "--style", "ndjson", "--info", "--debug", "--start", f"@{math.floor(since)}", *only,
             deadline=DEADLINE,
         )  # fmt: skip
         return parse(done.text)
 
-    async def _program(self, app: str) -> str:
+    async def program(self, app: str) -> str:
+        """The name of an app's program, which its lines bear.
+
+        Raises:
+            AppNotFound: It is not installed, or does not say which program it runs.
+        """
         bundle = await self._reach.bundles.meant(app)
         if not bundle.executable:
             raise AppNotFound(

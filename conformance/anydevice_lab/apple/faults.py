@@ -37,6 +37,7 @@ KNOWN = {
     "lost": "the link to a device is lost: a command fails with ControlChannelConnectionError",
     "screenshot_empty": "simctl's screenshot says it was written, and the file is empty",
     "recorder_late": "a recording begins after `seconds`",
+    "requests_unlogged": "the practice app writes no lines about what it sends; CFNetwork does",
     "open_asks": "the system asks whether an address may be opened in the app",
     "wda_silent": "the runner starts, and never serves HTTP",
     "wda_slow_start": "the runner serves HTTP after `seconds`",

@@ -30,6 +30,7 @@ from .apps import (
     switcher,
 )
 from .geometry import NAMES, AppleGeometry
+from .sending import Reporter
 
 if TYPE_CHECKING:
     from ..device import LabDevice
@@ -144,6 +145,9 @@ class Machine(Handset[App]):
         screen = ApplePractice(width=width, height=height)
         screen.dragging = lambda: self.drags
         screen.logged = lambda text: self.log("Practice", text, self.apps[APP_ID].pid if APP_ID in self.apps else 0)
+        screen.reporter = lambda url: Reporter(
+            url, screen.logged, lambda: self.device.faults.active("requests_unlogged") is not None
+        )
         return App(APP_ID, "Practice", screen, executable="Practice", scheme="practice")
 
     def new_runner(self) -> App:
