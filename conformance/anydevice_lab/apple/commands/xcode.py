@@ -120,4 +120,11 @@ async def xcode_select(call: Invocation) -> int:
     return await call.fail(1, "xcode-select: error: no command option given\n")
 
 
-PROGRAMS: dict[str, Program] = {"xcrun": xcrun, "xcodebuild": xcodebuild, "xcode-select": xcode_select}
+async def opens(call: Invocation) -> int:
+    """`open -a NAME …`: the Mac opens one of its own programs; Xcode's Simulator is one."""
+    if call.args[:2] == ["-a", "Simulator"] and call.world.xcode != "clt":
+        return 0
+    return await call.fail(1, f"Unable to find application named '{' '.join(call.args[1:2])}'\n")
+
+
+PROGRAMS: dict[str, Program] = {"open": opens, "xcrun": xcrun, "xcodebuild": xcodebuild, "xcode-select": xcode_select}
