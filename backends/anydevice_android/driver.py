@@ -33,6 +33,7 @@ from .reach import Reach
 from .recording import AndroidRecording
 from .screen import AndroidScreen
 from .settings import AndroidSettings, TvSettings, Undo
+from .sound import AndroidAudio
 from .touch import AndroidTouch
 from .ways import AndroidLinks, AndroidNavigation, AndroidRemote
 
@@ -70,6 +71,7 @@ class AndroidDriver(Driver):
         self.logs = AndroidLogs(reach, self._packages)
         self.network = AndroidNetwork(reach, self._packages)
         self.perf = AndroidPerf(reach, self._packages)
+        self.audio = AndroidAudio(reach)
         if adb.serial.startswith(EMULATOR):
             self.power = EmulatorPower(adb.server, adb.serial, self.identify)
         self.recording = AndroidRecording(reach, self.screen.display)
@@ -118,7 +120,7 @@ class AndroidDriver(Driver):
         await _each(self._ending())
 
     def _ending(self) -> list[Callable[[], Awaitable[None]]]:
-        steps: list[Callable[[], Awaitable[None]]] = [self.recording.finish, self.forwards.clean]
+        steps: list[Callable[[], Awaitable[None]]] = [self.recording.finish, self.audio.finish, self.forwards.clean]
         return [*steps, self._automation.aclose] if self._automation is not None else steps
 
 

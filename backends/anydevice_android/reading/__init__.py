@@ -11,6 +11,7 @@ screens.py    `wm size`, `wm density`, rotation, `dumpsys SurfaceFlinger --displ
 props.py      `getprop`
 package.py    the name of the package in an APK
 requests.py   HTTP requests in lines of `logcat`
+loudness.py   `dumpsys media.audio_flinger`: how loud it was
 measures.py   `dumpsys meminfo`, `dumpsys gfxinfo`, `/proc/stat`
 
 Every rule here comes from an output that was captured, quoted in a public report, or stated in Android's source; the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from anyio.abc import SocketStream
@@ -21,6 +22,7 @@ class LabDevice(AdbDevice):
 
     Attributes:
         idle_seconds: How long a screen that never rests is waited for.
+        sounds: What was played: from when until when (None: it still plays; clock of the host), and how loud in dBFS.
     """
 
     machine: Machine
@@ -36,6 +38,15 @@ class LabDevice(AdbDevice):
         programs.install(folder / "bin", self.commands)
         self.machine = Machine(self)
         self.idle_seconds = 10.0
+        self.sounds: list[tuple[float, float | None, float]] = []
+
+    def play(self, level: float | None) -> None:
+        """Plays from now on, in dBFS; None ends it."""
+        now = time.time()
+        if self.sounds and self.sounds[-1][1] is None:
+            self.sounds[-1] = (self.sounds[-1][0], now, self.sounds[-1][2])
+        if level is not None:
+            self.sounds.append((now, None, level))
 
     @property
     def told(self) -> dict[str, str]:

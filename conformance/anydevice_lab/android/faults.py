@@ -57,6 +57,7 @@ KNOWN = {
     "open_denied": "am start is refused with a security exception",
     "recorder_fails": "screenrecord cannot configure its codec",
     "settings_ignored": "settings put and wm change nothing",
+    "no_power_history": "the sound server keeps no history of how loud it played",
     "connectivity_absent": "cmd connectivity has no shell commands",
 }
 """Every fault by its name."""

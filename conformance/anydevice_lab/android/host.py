@@ -167,6 +167,8 @@ class Host:
                 setattr(device, name, value)
             elif name in ("awake", "locked", "reboot_seconds"):
                 setattr(device.machine, name, value)
+            elif name == "sound":
+                device.play(value)
             elif name == "rotation":
                 device.machine.rotate(value)
             elif name == "listening":

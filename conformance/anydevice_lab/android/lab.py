@@ -143,7 +143,10 @@ class Lab:
         return found
 
     async def set(self, serial: str, **what: Any) -> None:
-        """Sets `direct`, `idle_seconds`, `shell`, `awake`, `locked`, `rotation`, `reboot_seconds` or `props`."""
+        """Sets `direct`, `idle_seconds`, `shell`, `awake`, `locked`, `rotation`, `reboot_seconds` or `props`.
+
+        `sound`: how loud it plays from now on, in dBFS; None for silence.
+        """
         await self.ask("set", serial=serial, **what)
 
     async def fake_server(self, rows: str) -> int:

@@ -11,6 +11,8 @@ from ..programs import Invocation, Program
 from .packages import package_facts
 
 DARK_DISPLAY = 2
+POWER_STEP, POWER_ENTRIES, POWER_LINES = 0.05, 1200, 40
+"""Seconds of a level of sound; how many are kept, and how many rows of ten are told."""
 
 
 async def dumpsys(call: Invocation) -> int:
@@ -348,10 +350,43 @@ def _notification(call: Invocation, _rest: list[str]) -> str:
     return "Current Notification Manager state:\n  Notification List:\n" + "".join(rows)
 
 
+def _audio_flinger(call: Invocation, rest: list[str]) -> str:
+    """The sound server: one output, one microphone. See `PowerLog.cpp` of Android's `system/media` for the history."""
+    text = "Libraries NOT loaded: (none)\nHardware status: 0\nStandby Time mSec: 3000\n\n"
+    text += "Output thread 0x7a0, name AudioOut_D, tid 700, type 0 (MIXER):\n  I/O handle: 13\n  Standby: no\n"
+    text += "  Sample rate: 48000 Hz\n"
+    if call.device.kind.api >= 28 and call.device.faults.active("no_power_history") is None:
+        text += _power_history(call)
+    text += "  1 Tracks of which 0 are active\n\nInput thread 0x7b0, name AudioIn_E, tid 701, type 3 (RECORD):\n"
+    return text + f"      Signal power history:\n       {_stamp(time.time())}: [   -3.0 ] sum(-3.0)\n\n"
+
+
+def _power_history(call: Invocation) -> str:
+    """Levels of 50 ms, ten a row, of the last minute; no more than 40 rows."""
+    rows: list[str] = []
+    for begun, ended, level in call.device.sounds:
+        steps = int(((ended or time.time()) - begun) / POWER_STEP)
+        first = max(0, steps - POWER_ENTRIES)
+        for place in range(first, steps, 10):
+            levels = " ".join(f"{level:6.1f}" for _ in range(min(10, steps - place)))
+            head = "[ " if place == first else "  "
+            tail = f" ] sum({level:.1f})" if ended is not None and place + 10 >= steps else ""
+            rows.append(f"       {_stamp(begun + place * POWER_STEP)}: {head}{levels}{tail}")
+    shown = rows[-POWER_LINES:]
+    if not shown:
+        return "      Signal power history: (none)\n"
+    return "      Signal power history:\n" + "\n".join(shown) + "\n\n     -20.0 -|***\n           |____\n\n"
+
+
+def _stamp(at: float) -> str:
+    return time.strftime("%m-%d %H:%M:%S", time.localtime(at)) + f".{int(at * 1000) % 1000:03}"
+
+
 SERVICES: dict[str, Callable[[Invocation, list[str]], str]] = {
     "window": _window, "activity": _activity, "input_method": _input_method, "display": _display,
     "SurfaceFlinger": _surface_flinger, "power": _power, "battery": _battery, "meminfo": _meminfo,
     "gfxinfo": _gfxinfo, "cpuinfo": _cpuinfo, "package": _package, "wifi": _wifi, "location": _location,
     "accessibility": _accessibility, "notification": _notification,
+    "media.audio_flinger": _audio_flinger,
 }  # fmt: skip
 PROGRAMS: dict[str, Program] = {"dumpsys": dumpsys}
