@@ -117,7 +117,7 @@ def _ways(wire: Mapping[str, Any], asked: _Asked) -> Iterator[str]:
             yield _again(asked, confirmToken=details["token"])
     elif code == "quota_exceeded":
         yield _line("status")
-    elif code == "ambiguous_device":
+    elif code == "ambiguous_device" or (code == InvalidArgument.code and "candidates" in details):
         for candidate in details.get("candidates") or ():
             if candidate.get("selectors"):
                 yield _again(asked, **candidate["selectors"])

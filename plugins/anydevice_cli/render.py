@@ -90,7 +90,9 @@ def _fields(data: Row) -> list[str]:
     for key, value in data.items():
         if value in (None, "", [], {}):
             continue
-        if isinstance(value, str) and "\n" in value:
+        if isinstance(value, dict) and any(isinstance(item, dict) for item in value.values()) and "role" not in value:
+            lines += [f"{key}:", *(f"  {name}: {_brief(item)}" for name, item in value.items())]
+        elif isinstance(value, str) and "\n" in value:
             lines += [f"{key}:", *(f"  {clean(line)}" for line in value.splitlines())]
         elif (
             isinstance(value, list)
@@ -170,7 +172,7 @@ def _devices(data: Row) -> list[str]:
     none = "no devices" if data.get("missing") else "no devices; anydevice doctor tells what may be missing"
     lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else [none]
     return lines + [
-        f"missing: {gone['backend']}: {clean(gone['reason'])} {clean(gone.get('fix') or '')}".rstrip()
+        f"missing: {gone['backend']}: " + " — ".join(clean(gone[key]) for key in ("reason", "fix") if gone.get(key))
         for gone in data.get("missing", ())
     ]
 

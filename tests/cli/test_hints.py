@@ -131,6 +131,9 @@ def test_each_of_several_elements_and_of_several_devices_that_are_down_gets_a_li
         "anydevice press --target @e5 --session s",
         "anydevice press --target @e6 --session s",
     ]
+    named = {"candidates": [{"selectors": {"device": "tv"}}]}
+    wire = {"code": "invalid_argument", "hint": "Fix the named argument.", "details": named}
+    assert ways(wire, "boot", {"platform": "vega"}) == ["anydevice boot --platform vega --device tv"]
     rows = [{"state": "shutdown", "selectors": {"device": d}} for d in ("desk", "tv")] + [{"state": "offline"}]
     wire = {"code": "device_not_found", "hint": "Call boot with device=desk, then repeat the call."}
     wire |= {"details": {"unusable": rows}}

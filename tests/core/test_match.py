@@ -511,3 +511,19 @@ def test_index_numbers_the_targets_and_one_agrees_with_find(screen: Tree, text: 
             if "query" in entry:
                 (again,) = find(screen, ask(entry["query"]))
                 assert screen.nodes[again].ref == entry["ref"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Delete", 'label="Delete"'),
+        ('label="Delete" role=button', 'label="Delete" role=button'),
+        ("Del\u202eete", 'label="Del\\u202eete"'),
+        ("x" * 300, 'label="' + "x" * 113 + "…"),
+    ],
+)
+def test_a_refusal_says_the_query_as_it_could_be_typed(typed: str, said: str) -> None:
+    here = tree((0, "button", "Increment"), (0, "button", "Back"))
+    with pytest.raises(ElementNotFound) as caught:
+        raise not_found(here, ask(typed))
+    assert caught.value.message == f"No element matches {said}."

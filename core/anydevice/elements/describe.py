@@ -10,7 +10,7 @@ from typing import Any
 from anydevice_schemas import Node, Tree
 from anydevice_schemas.errors import AmbiguousElement, ElementNotFound
 
-from ..text import fold_text, nearest, quoted
+from ..text import fold_text, nearest, visible
 from .query import FLAGS, Alternative, Query, Term
 from .search import Folded, has, interactive, search
 
@@ -76,10 +76,16 @@ def ambiguous(tree: Tree, query: Query, found: Sequence[int]) -> AmbiguousElemen
             candidate["context"] = contexts[number]
         candidates.append(candidate)
     return AmbiguousElement(
-        f"{len(found)} elements match {quoted(str(query), 120)}.",
+        f"{len(found)} elements match {_typed(query)}.",
         candidates=candidates,
         matches=len(found),
     )
+
+
+def _typed(query: Query) -> str:
+    """A query as it could be typed, on one line: it quotes its texts itself, so none are put around it."""
+    text = str(query)
+    return visible(text[:120]).replace('\\"', '"') + ("…" if len(text) > 120 else "")
 
 
 def _telling_apart(tree: Tree, shown: Sequence[int]) -> list[dict[str, str] | None]:
@@ -147,14 +153,14 @@ def not_found(tree: Tree, query: Query) -> ElementNotFound:
     unread = {why: count for why, count in tree.omitted.items() if why in UNREAD and count}
     if unread:
         return ElementNotFound(
-            f"No element matches {quoted(str(query), 120)} in what could be read of the screen; not all of it could.",
+            f"No element matches {_typed(query)} in what could be read of the screen; not all of it could.",
             hint="Scroll to where the element is, or open less at once; details.unread says what was left out.",
             nearest_matches=_near(folded, texts),
             on_screen=on_screen(tree),
             unread=unread,
         )
     return ElementNotFound(
-        f"No element matches {quoted(str(query), 120)}.",
+        f"No element matches {_typed(query)}.",
         hint=_advice(query),
         nearest_matches=_near(folded, texts),
         on_screen=on_screen(tree),
