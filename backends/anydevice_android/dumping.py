@@ -69,15 +69,30 @@ class Dumping:
             quality: Quality = "complete"
             if _elsewhere(dump, focus):
                 dump, focus = await self._both()
+                if _elsewhere(dump, focus) and await self._another_source():
+                    dump, focus = await self._both()
                 quality = "stale" if _elsewhere(dump, focus) else "complete"
-            elif dump.count < POOR or dump.packages() <= {SYSTEM_UI}:
+            elif _poor(dump):
                 await anyio.sleep(AGAIN)
                 again, focus = await self._both()
+                if _poor(again) and await self._another_source():
+                    again, focus = await self._both()
                 dump = again if again.count >= dump.count else dump
                 if dump.count < POOR or (dump.packages() <= {SYSTEM_UI} and focus and focus.app != SYSTEM_UI):
                     quality = "degraded"
         self._reach.turned = next((w.rotation for w in dump.windows if w.focused), self._reach.turned)
         return dump, focus, quality
+
+    async def _another_source(self) -> bool:
+        """Lets the next look be by the device's own program, where the last one was by the automation server.
+
+        What that server sees may be old, or the system's windows alone: it is begun anew after a while.
+        """
+        if self._automation is None or anyio.current_time() < self._slow_until:
+            return False
+        await self._automation.aclose()
+        self._slow_until = anyio.current_time() + BUSY
+        return True
 
     async def _quick(self) -> tuple[Dump, Focus | None] | None:
         """By the automation server, where one may be used and gives anything; its windows come in no order."""
@@ -201,6 +216,11 @@ def _elsewhere(dump: Dump, focus: Focus | None) -> bool:
         return False
     packages = dump.packages()
     return bool(packages) and focus.app not in packages and focus.overlay not in packages
+
+
+def _poor(dump: Dump) -> bool:
+    """Whether a dump has next to nothing, or the system's own windows alone."""
+    return dump.count < POOR or dump.packages() <= {SYSTEM_UI}
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

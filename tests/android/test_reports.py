@@ -130,6 +130,20 @@ async def test_a_tree_of_the_system_alone_is_looked_at_twice_and_called_degraded
     assert len(await programs(lab, phone, "uiautomator")) >= 2
 
 
+@pytest.mark.parametrize("fault", ["u2_system_only", "u2_stale"])
+async def test_what_the_server_sees_wrongly_is_asked_of_the_devices_own_program_before_it_is_told(
+    lab: Lab, quick: Rig, phone: str, fault: str
+) -> None:
+    await quick.do("home", device=phone)
+    await lab.fault(phone, fault)
+    await quick.open(phone)
+    await lab.journal(phone, clear=True)
+    answer = await quick.do("snapshot", device=phone)
+    assert answer.data["quality"] == "complete" and "Increment" in answer.data["text"]
+    assert len(await programs(lab, phone, "uiautomator")) == 1
+    assert [entry["running"] for entry in await lab.journal(phone, "u2")][-1:] in ([], [False]), "it holds the slot"
+
+
 # --- 4: somebody else holds the automation slot ---
 
 

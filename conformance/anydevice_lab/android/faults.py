@@ -50,6 +50,8 @@ KNOWN = {
     "install": "an install ends with `text`",
     "u2_hang": "the automation server never answers a method that matches",
     "u2_cut": "the automation server does what a method that matches asks, and closes the connection unanswered",
+    "u2_system_only": "the automation server sees the system's windows only",
+    "u2_stale": "the automation server dumps what was shown when the fault was set",
     "ime_unseen": "the keyboard counts as shown and is not drawn",
     "input_ignored": "input does nothing and reports success",
     "text_lost": "input text loses every second character",
@@ -115,5 +117,5 @@ class Faults(LineFaults):
     def add(self, fault: Fault) -> None:
         """Sets a fault; one that shows what was there keeps it."""
         super().add(fault)
-        if fault.name == "stale":
+        if fault.name in ("stale", "u2_stale"):
             fault.data = self._device.machine.seen()

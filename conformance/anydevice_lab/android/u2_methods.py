@@ -44,6 +44,10 @@ async def dump(server: Server, _compressed: bool = False, depth: int = 50, activ
     found = windows(server)
     if active:
         found = [window for window in found if window.active]
+    if device.faults.active("u2_system_only") is not None:
+        found = [window for window in found if window.type == "TYPE_SYSTEM"]
+    if (stale := device.faults.active("u2_stale")) is not None:
+        found = stale.data
     # The jar keeps its roots in a set: a different order each time, which nobody may rely on.
     roots = [window.root for window in sorted(found, key=lambda window: device.machine.hash())]
     return (
