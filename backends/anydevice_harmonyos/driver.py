@@ -30,7 +30,7 @@ from .presses import ByRemote, ByTouch
 from .reach import Reach
 from .recording import HarmonyosRecording
 from .screen import HarmonyosScreen
-from .settings import HarmonyosSettings
+from .settings import HandheldSettings, HarmonyosSettings
 from .shell import HarmonyosShell
 from .touch import HarmonyosTouch
 from .ways import HandheldNavigation, HarmonyosLinks, HarmonyosNavigation, HarmonyosRemote
@@ -64,7 +64,11 @@ class HarmonyosDriver(Driver):
             self.remote = HarmonyosRemote(reach)
         else:
             self.touch = HarmonyosTouch(reach)
-        self.settings = HarmonyosSettings(reach, packages, emulators if emulator else None, instance)
+        self.settings = (
+            HarmonyosSettings(reach, packages)
+            if television
+            else HandheldSettings(reach, packages, emulators if emulator else None, instance)
+        )
         self.alerts = HarmonyosAlerts(guard, ByRemote(reach, guard) if television else ByTouch(reach), self.keys)
         self.recording = HarmonyosRecording(reach, self.screen, recorder=not television and not emulator)
         self.logs = HarmonyosLogs(reach, packages)
@@ -98,7 +102,7 @@ class HarmonyosDriver(Driver):
 
     async def clean(self) -> None:
         """See `Driver.clean`; what fails does not keep the rest from being done."""
-        await _each([*self._ending(), *([self.settings.clean] if hasattr(self, "settings") else [])])
+        await _each([*self._ending(), self.settings.clean])
 
     async def aclose(self) -> None:
         """See `Driver.aclose`."""

@@ -74,17 +74,19 @@ class HarmonyosKeys(Keys):
             )
         selected, self._selected = self._selected, False
         pieces = _pieces(text, 1 if delay else PIECE)
+        lit = False
         while pieces:
             if self._by_focus and not delay and len(pieces) > 1:  # many at once: each is a program on the device anyway
                 some, pieces = pieces[:AT_ONCE], pieces[AT_ONCE:]
-                await self._reach.input(*map(_command, some), seconds=EACH * len(some))
+                await self._reach.input(*map(_command, some), seconds=EACH * len(some), seen=lit)
+                lit = True
                 continue
             piece = pieces.pop(0)
             if piece in ENDS:
                 await self._reach.input(_command(piece))
             else:
                 await self._text(piece, selected)
-            selected = False
+            selected, lit = False, True
             if delay:
                 await anyio.sleep(delay)
         return Acted("keys")

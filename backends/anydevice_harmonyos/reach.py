@@ -113,12 +113,13 @@ class Reach:
         finally:
             self.slot.release()
 
-    async def input(self, *commands: str, seconds: float = 0.0) -> inputs.Verdict:
+    async def input(self, *commands: str, seconds: float = 0.0, seen: bool = False) -> inputs.Verdict:
         """Gives input, if the screen is on and has a size: the device says `No Error` where nothing arrives.
 
         Args:
             commands: Command lines, run one after the other until one fails.
             seconds: What they take by themselves.
+            seen: The screen was just seen to be on, by input that went before; it is not asked again.
 
         Raises:
             DeviceNotReady: The screen is off.
@@ -127,9 +128,14 @@ class Reach:
             OutcomeUnknown: It did not answer.
             AnydeviceError: As `uitest`.
         """
+        chain = " && ".join(commands)
         whole = (
-            f"if {SCREEN} | grep -i {displays.ON} | grep -qv '[=:] *0x0'; then {' && '.join(commands)}; "
-            f"else echo {_DARK_MARK}; exit {DARK}; fi"
+            chain
+            if seen
+            else (
+                f"if {SCREEN} | grep -i {displays.ON} | grep -qv '[=:] *0x0'; then {chain}; "
+                f"else echo {_DARK_MARK}; exit {DARK}; fi"
+            )
         )
         done = await self.uitest(whole, deadline=START + seconds, acts=True)
         if done.status == DARK and done.text.strip() == _DARK_MARK:

@@ -1,4 +1,4 @@
-"""Settings of the device: what HarmonyOS lets tools change at all: how it is turned, and what apps have stored."""
+"""Settings of the device: what HarmonyOS lets tools change, which is how it is turned and what apps have stored."""
 
 from __future__ import annotations
 
@@ -24,15 +24,10 @@ STEP: Final = 0.1
 
 
 class HarmonyosSettings(Settings):
-    """See `Settings`. What it turned it turns back in `clean`."""
+    """See `Settings`, of every device."""
 
-    def __init__(
-        self, reach: Reach, packages: Packages, emulators: Emulators | None = None, instance: str = ""
-    ) -> None:
-        """`emulators` and `instance` are the program and the name by which an emulator of this host is turned."""
+    def __init__(self, reach: Reach, packages: Packages) -> None:
         self._reach, self._packages = reach, packages
-        self._emulators, self._instance = emulators, instance
-        self._before: str | None = None
 
     async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
         """See `Settings.read`.
@@ -44,29 +39,9 @@ class HarmonyosSettings(Settings):
         if area == "app_data":
             await self._installed(app or "")
             return Setting(None, ("clear",))
-        if area != "orientation":
-            raise Unsupported(
-                "HarmonyOS has no such setting for tools.", operation=f"settings.{area}", alternatives=["orientation"]
-            )
-        return Setting(await self._turned(), TURNS)
-
-    async def orientation(self, value: str) -> Acted:
-        """See `Settings.orientation`: by the posture its sensor tells, or by the emulator's own program.
-
-        Raises:
-            InvalidArgument: `auto`: a posture is one of four.
-            Unsupported: It is an emulator that this host does not know by name.
-        """
-        if value not in TURNS:
-            raise InvalidArgument(
-                "HarmonyOS is turned one way or another, and has no word for auto here.",
-                param="value",
-                expected=", ".join(TURNS),
-            )
-        before = await self._turned()
-        await self._turn(value)
-        self._before = self._before or before
-        return Acted("posture")
+        raise Unsupported(
+            "HarmonyOS has no such setting for tools.", operation=f"settings.{area}", alternatives=["app_data"]
+        )
 
     async def app_data(self, value: str, *, app: str) -> Acted:
         """See `Settings.app_data`: by the bundle manager, after the app was stopped. The device's shell is kept from
@@ -96,6 +71,45 @@ class HarmonyosSettings(Settings):
             names = await self._packages.names()
             near = difflib.get_close_matches(app, names, n=5, cutoff=0.5)
             raise AppNotFound("No app of that name is installed.", app=app[:200], nearest_matches=near)
+
+    async def clean(self) -> None:
+        """Puts back what was changed; what was cleared is gone."""
+
+
+class HandheldSettings(HarmonyosSettings):
+    """See `Settings`, of devices that can be turned. What it turned it turns back in `clean`."""
+
+    def __init__(
+        self, reach: Reach, packages: Packages, emulators: Emulators | None = None, instance: str = ""
+    ) -> None:
+        """`emulators` and `instance` are the program and the name by which an emulator of this host is turned."""
+        super().__init__(reach, packages)
+        self._emulators, self._instance = emulators, instance
+        self._before: str | None = None
+
+    async def read(self, area: str, *, app: str | None = None, name: str | None = None) -> Setting:
+        """As `HarmonyosSettings.read`, and how the screen is turned."""
+        if area == "orientation":
+            return Setting(await self._turned(), TURNS)
+        return await super().read(area, app=app, name=name)
+
+    async def orientation(self, value: str) -> Acted:
+        """See `Settings.orientation`: by the posture its sensor tells, or by the emulator's own program.
+
+        Raises:
+            InvalidArgument: `auto`: a posture is one of four.
+            Unsupported: It is an emulator that this host does not know by name.
+        """
+        if value not in TURNS:
+            raise InvalidArgument(
+                "HarmonyOS is turned one way or another, and has no word for auto here.",
+                param="value",
+                expected=", ".join(TURNS),
+            )
+        before = await self._turned()
+        await self._turn(value)
+        self._before = self._before or before
+        return Acted("posture")
 
     async def clean(self) -> None:
         """Turns it back, where it was turned.

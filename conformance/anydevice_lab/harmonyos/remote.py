@@ -9,6 +9,7 @@ import anyio
 
 from ..guest.shell import PipeClosed, direct, direct_words, in_shell, on_terminal
 from . import transfer
+from .outline import follow, outline
 
 if TYPE_CHECKING:
     from .channel import Channel
@@ -103,8 +104,11 @@ async def _shell(channel: Channel, device: HarmonyDevice, rest: str) -> None:
     line = rest.encode("utf-8", "surrogateescape")
     device.journal.add("shell", line=rest[:4096])
     words = direct_words(device, line) if line else None
+    outlined = outline(device, rest) if line and device.direct else None
     try:
-        if words is not None:
+        if outlined is not None:
+            await follow(device, _Pipe(channel), outlined)
+        elif words is not None:
             await direct(device, _Pipe(channel), words[0], words[1:])
         elif line:
             await in_shell(device, _Pipe(channel), line, merged=True, ends=True)
