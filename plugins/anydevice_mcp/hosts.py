@@ -1,7 +1,7 @@
 """`anydevice install-host`: writes this server into the configuration of a program that talks MCP, and takes it out.
 
-Places and shapes are those the vendors document (looked up in November 2026). Nothing but our own entry is touched: a
-file that cannot be read, or would lose comments, is left alone, and the lines to add are printed instead.
+Places and shapes are those the vendors document (looked up in November 2026). Nothing but our own entry is touched, to
+the letter (`entries`): a file that cannot be read so is left alone, and the lines to add are printed instead.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import re
 import secrets
 import shutil
 import sys
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-NAME = "anydevice"
+from . import entries
+
+NAME, HOME_VARIABLE = "anydevice", "ANYDEVICE_HOME"
 Entry = dict[str, Any]
 
 
@@ -102,6 +103,20 @@ PROGRAMS: dict[str, Program] = {
 """Programs by the word one types."""
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a file would become.
+
+    Attributes:
+        before, after: Its text.
+        foreign: The entry of our name that is there starts another program.
+    """
+
+    before: str
+    after: str
+    foreign: bool
+
+
 @click.command("install-host", short_help="Writes this server into a program's MCP configuration.")
 @click.argument("program", type=click.Choice(sorted(PROGRAMS)), metavar="|".join(PROGRAMS))
 @click.option("--project", is_flag=True, help="The file of the project in this directory, not the user's.")
@@ -124,10 +139,18 @@ def install_host(
         raise click.UsageError("--json needs --yes or --show: nobody can be asked")
     place = Path.cwd() / chosen.project if project else chosen.user()
     entry = None if remove else _entry(chosen, tools)
-    before, after = _changed(chosen, place, entry)
+    change = _changed(chosen, place, entry)
+    before, after = change.before, change.after
     wanted = before != after
+    if wanted and change.foreign and yes and not show:
+        raise HostError(
+            f"{place} has a server {NAME} that does not start this program; --yes leaves it alone. Without --yes it is "
+            "shown and asked for."
+        )
     done = wanted and not show and (yes or _agreed(chosen, place, before, after, as_json=as_json))
     if done:
+        if _text(place) != before:  # somebody wrote it while a person thought
+            raise HostError(f"{place} has changed meanwhile; it is left as it is now. Run this again.")
         _write(place, after)
     if as_json:
         data = {"program": program, "file": str(place), "changed": done, "wouldChange": wanted, "text": after}
@@ -153,8 +176,8 @@ def _entry(program: Program, tools: str) -> Entry:
         except Exception as error:  # a toolset that is none, by its typed error
             raise click.UsageError(str(error)) from None
         arguments += ["--tools", tools]
-    home = os.environ.get("ANYDEVICE_HOME")
-    return program.shape(_executable(), arguments, {"ANYDEVICE_HOME": os.path.abspath(home)} if home else {})
+    home = os.environ.get(HOME_VARIABLE)
+    return program.shape(_executable(), arguments, {HOME_VARIABLE: os.path.abspath(home)} if home else {})
 
 
 def _executable() -> str:
@@ -181,101 +204,64 @@ def _difference(place: Path, before: str, after: str) -> str:
 # --- the file ---
 
 
-def _changed(program: Program, place: Path, entry: Entry | None) -> tuple[str, str]:
+def _changed(program: Program, place: Path, entry: Entry | None) -> Change:
     """The file's text, and what it becomes with the entry, or without where it is None.
 
     Raises:
         HostError: It cannot be changed without harm.
     """
     try:
-        before = place.read_text("utf-8")
+        before = _text(place)
+    except UnicodeDecodeError:
+        raise HostError(f"{place} is no text in UTF-8. {_by_hand(program, entry)}") from None
+    except OSError as error:
+        raise HostError(f"{place} cannot be read: {error.strerror}") from None
+    edit = entries.toml if program.toml else entries.json_
+    try:
+        now = edit.entry(before, program.key, NAME)
+        foreign = now is not None and not _ours(now)
+        wanted = entry if entry is None or now is None or foreign else _merged(now, entry)
+        return Change(before, edit.changed(before, program.key, NAME, wanted), foreign)
+    except entries.Unfit as error:
+        raise HostError(f"{place} {error}. {_by_hand(program, entry)}") from None
+
+
+def _text(place: Path) -> str:
+    """What a file says, its line ends as they are; nothing where there is none."""
+    try:
+        return place.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        before = ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise HostError(f"{place} cannot be read: {error}") from None
-    return before, (_toml if program.toml else _json)(program, place, before, entry)
+        return ""
 
 
-def _json(program: Program, place: Path, before: str, entry: Entry | None) -> str:
-    try:
-        table = json.loads(before) if before.strip() else {}
-    except ValueError:
-        raise HostError(f"{place} is no plain JSON (comments would be lost). {_by_hand(program, entry)}") from None
-    servers = table.get(program.key, {}) if isinstance(table, dict) else None
-    if not isinstance(servers, dict):
-        raise HostError(f"{place} has another shape than documented. {_by_hand(program, entry)}")
-    if entry == servers.get(NAME):
-        return before
-    others = {name: value for name, value in servers.items() if name != NAME}
-    table[program.key] = others if entry is None else {**servers, NAME: entry}
-    text = json.dumps(table, indent=_indent(before), ensure_ascii=False)
-    return text + ("\n" if before.endswith("\n") or not before else "")
+def _ours(entry: Entry) -> bool:
+    """Whether an entry of our name starts this program, however it is installed."""
+    command, arguments = entry.get("command"), entry.get("args", [])
+    words = [
+        *(command if isinstance(command, list) else [command]),
+        *(arguments if isinstance(arguments, list) else []),
+    ]
+    return any(isinstance(word, str) and re.split(r"[\\/]", word)[-1].startswith(NAME) for word in words)
 
 
-def _indent(text: str) -> int | str:
-    found = re.search(r"\n([ \t]+)\S", text)
-    return found.group(1) if found else 2
-
-
-def _toml(program: Program, place: Path, before: str, entry: Entry | None) -> str:
-    table = _parsed(program, place, before, entry)
-    servers = table.get(program.key, {})
-    if not isinstance(servers, dict):
-        raise HostError(f"{place} has another shape than documented. {_by_hand(program, entry)}")
-    if entry == servers.get(NAME):
-        return before
-    after = _without(before, f"{program.key}.{NAME}")
-    if entry is not None:
-        head = after.rstrip("\n")
-        after = (head + "\n\n" if head else "") + _block(program, entry)
-    expected = {name: value for name, value in table.items() if name != program.key}
-    others = {name: value for name, value in servers.items() if name != NAME} | ({NAME: entry} if entry else {})
-    got = _parsed(program, place, after, entry)
-    if {name: value for name, value in got.items() if name != program.key} != expected or (
-        got.get(program.key, {}) != others
-    ):
-        raise HostError(f"{place} is written in a way that cannot be changed safely. {_by_hand(program, entry)}")
-    return after
-
-
-def _parsed(program: Program, place: Path, text: str, entry: Entry | None) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise HostError(f"{place} is no TOML: {error}. {_by_hand(program, entry)}") from None
-
-
-def _without(text: str, name: str) -> str:
-    """The text without a table and the tables inside it. What it leaves is judged by whoever calls."""
-    kept, inside = [], False
-    for line in text.splitlines(keepends=True):
-        if found := re.match(r"\s*\[+\s*([^\]]+?)\s*\]+\s*(#.*)?$", line):
-            inside = found.group(1) == name or found.group(1).startswith(name + ".")
-        if not inside:
-            kept.append(line)
-    return "".join(kept)
-
-
-def _block(program: Program, entry: Entry) -> str:
-    lines = [f"[{program.key}.{NAME}]"]
-    for key, value in entry.items():
-        lines.append(f"{key} = {_toml_value(value)}")
-    return "\n".join(lines) + "\n"
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_toml_value(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml_value(each) for each in value) + "]"
-    return json.dumps(value, ensure_ascii=False)  # TOML's basic strings and booleans are written as JSON's are
+def _merged(now: Entry, entry: Entry) -> Entry:
+    """Our entry with what a person has added to the one there is."""
+    out = {**now, **entry}
+    for name in ("env", "environment"):
+        kept = {key: value for key, value in dict(now.get(name) or {}).items() if key != HOME_VARIABLE}
+        values = kept | dict(entry.get(name) or {})
+        if values:
+            out[name] = values
+        else:
+            out.pop(name, None)
+    return out
 
 
 def _by_hand(program: Program, entry: Entry | None) -> str:
     if entry is None:
         return f"Take the entry {NAME} out of {program.key} by hand."
-    lines = _block(program, entry) if program.toml else json.dumps({program.key: {NAME: entry}}, indent=2)
-    return f"Add this by hand:\n{lines}"
+    edit = entries.toml if program.toml else entries.json_
+    return f"Add this by hand:\n{edit.changed('', program.key, NAME, entry)}"
 
 
 def _write(place: Path, text: str) -> None:
@@ -287,8 +273,8 @@ def _write(place: Path, text: str) -> None:
         new = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
         mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
         new.chmod(mode)
         new.replace(real)
     except OSError as error:

@@ -109,11 +109,88 @@ def test_toml_that_is_written_another_way_is_never_spoilt(text: str) -> None:
         assert after in (before, before | {"mcp_servers": {}})
 
 
-def test_an_older_entry_of_ours_is_replaced_with_the_tables_inside_it() -> None:
-    place = put("codex", '[mcp_servers.anydevice]\ncommand = "old"\n[mcp_servers.anydevice.env]\nA = "1"\n[z]\nb = 1\n')
+def test_an_older_entry_of_ours_is_replaced_and_what_a_person_added_to_it_stays() -> None:
+    place = put(
+        "codex",
+        '[mcp_servers.anydevice]\ncommand = "/old/anydevice"\nargs = ["mcp"]\nstartup_timeout_sec = 20\n'
+        '[mcp_servers.anydevice.env]\nA = "1"\nANYDEVICE_HOME = "/old"\n\n# of z\n[z]\nb = 1\n',
+    )
     assert run("codex", "--yes").exit_code == 0
     table = tomllib.loads(place.read_text("utf-8"))
-    assert "env" not in table["mcp_servers"]["anydevice"] and table["z"] == {"b": 1}
+    entry = table["mcp_servers"]["anydevice"]
+    assert entry["env"] == {"A": "1"} and entry["startup_timeout_sec"] == 20 and entry["command"] != "/old/anydevice"
+    assert place.read_text("utf-8").endswith("# of z\n[z]\nb = 1\n")
+    assert run("codex", "--yes").output.startswith("nothing to do")
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("how", [(), ("--remove",)])
+def test_a_server_of_our_name_that_is_another_program_is_not_touched_unasked(name: str, how: tuple[str, ...]) -> None:
+    entry = {"command": "/usr/bin/other", "args": ["mcp"]}
+    text = '[mcp_servers.anydevice]\ncommand = "/usr/bin/other"\n'
+    place = put(name, text if PROGRAMS[name].toml else json.dumps({PROGRAMS[name].key: {"anydevice": entry}}))
+    before = place.read_text("utf-8")
+    done = run(name, "--yes", *how)
+    assert done.exit_code == 1 and "does not start this program" in done.output and place.read_text("utf-8") == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\r\n  "a": 1,\r\n  "mcpServers": {\r\n    "x": {"command": "y"}\r\n  }\r\n}\r\n',
+        '{"a":1,"a":2,"mcpServers":{}}',
+        '{"n":12345678901234567890123.5,"m":1.10,"mcpServers":{"x":{}, "y":{}}}',
+        '\ufeff{"mcpServers": { "x" : {} } , "e":"\\u00e9\\/\\ud800"}\n',
+        '{\n\t"mcpServers": {\n\t\t"}": {"a": "]"}\n\t},\n\t"z": NaN\n}',
+    ],
+)
+def test_json_comes_back_to_the_letter(text: str) -> None:
+    place = put("cursor", "")
+    place.write_bytes(text.encode("utf-8"))
+    assert run("cursor", "--yes").exit_code == 0
+    between = place.read_bytes().decode("utf-8")
+    assert "anydevice" in json.loads(between.removeprefix("\ufeff"))["mcpServers"]
+    assert ("\r\n" in text) == ("\r\n" in between) and between.count("\n") - between.count("\r\n") in (
+        0, between.count("\n"),
+    )  # fmt: skip
+    assert run("cursor", "--remove", "--yes").exit_code == 0
+    assert place.read_bytes().decode("utf-8") == text
+
+
+@pytest.mark.parametrize("text", ["a = 1\r\n[b]\r\nc = 2\r\n", "# only this\n", '[mcp_servers.other]\ncommand = "x"\n'])
+def test_toml_comes_back_to_the_letter(text: str) -> None:
+    place = put("codex", "")
+    place.write_bytes(text.encode())
+    assert run("codex", "--yes").exit_code == 0
+    assert "anydevice" in tomllib.loads(place.read_bytes().decode())["mcp_servers"]
+    assert run("codex", "--remove", "--yes").exit_code == 0
+    assert place.read_bytes().decode() == text
+
+
+def test_an_entry_that_is_there_twice_is_left_to_a_person() -> None:
+    text = '{"mcpServers": {"anydevice": {"command": "anydevice"}, "anydevice": {"command": "anydevice"}}}'
+    place = put("cursor", text)
+    done = run("cursor", "--yes")
+    assert done.exit_code == 1 and "twice" in done.output and place.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("text", ["[" * 5000 + "]" * 5000, '{"a":' + "[" * 5000 + "]" * 5000 + "}"])
+def test_a_file_nested_beyond_reason_is_left_alone(text: str) -> None:
+    place = put("cursor", text)
+    done = run("cursor", "--yes")
+    assert done.exit_code == 1 and "by hand" in done.output and place.read_text("utf-8") == text
+
+
+def test_what_somebody_wrote_while_a_person_thought_is_not_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = put("cursor", "{}")
+
+    def agreed(*_: Any, **__: Any) -> bool:
+        place.write_text('{"new": 1}')
+        return True
+
+    monkeypatch.setattr("anydevice_mcp.hosts._agreed", agreed)
+    done = run("cursor")
+    assert done.exit_code == 1 and "meanwhile" in done.output and place.read_text() == '{"new": 1}'
 
 
 def test_nothing_is_changed_where_nobody_can_be_asked_and_nobody_said_yes() -> None:
