@@ -9,7 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +59,11 @@ def screen(count: int) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def agent(source: dict[str, Any]) -> AsyncIterator[str]:
-    """A server that answers as an agent with this screen does, at once; yields its address."""
+async def agent(source: dict[str, Any], pid: int) -> AsyncIterator[str]:
+    """A server that answers as an agent with this screen and this process in front does, at once; its address."""
     told = {
         "/status": {"ready": True}, "/session": {"sessionId": "S"}, "/source": source,
-        "/wda/activeAppInfo": {"bundleId": APP_ID, "pid": 1, "name": "Bench"},
+        "/wda/activeAppInfo": {"bundleId": APP_ID, "pid": pid, "name": "Bench"},
         "/window/size": {"width": 390, "height": 844}, "/wda/screen": {"scale": 3},
     }  # fmt: skip
     texts = {path: json.dumps({"value": value, "sessionId": "S"}).encode() for path, value in told.items()}
@@ -102,8 +102,11 @@ async def apple(report: Report, timed: Timed) -> None:
     """Runs all of it."""
     source = screen(NODES)
     reading(report, source)
-    async with Lab() as lab, agent(source) as address:
+    async with Lab() as lab, AsyncExitStack() as stack:
         (phone,) = await lab.start("iphone")
+        jobs = await anyio.run_process([lab.xcrun, "simctl", "spawn", phone, "launchctl", "list"])
+        pid = next(int(row.split(b"\t")[0]) for row in jobs.stdout.splitlines() if row[:1].isdigit())
+        address = await stack.enter_async_context(agent(source, pid))
         table = {"apple": {"xcrun": lab.xcrun, "devices": False, "agents": {phone: address}}}
         with tempfile.TemporaryDirectory() as home:
             chosen = Settings(home=Path(home), disabled=OTHERS, tables=table)

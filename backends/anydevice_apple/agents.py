@@ -18,12 +18,13 @@ import structlog
 from anydevice.kit import processes
 from anydevice_schemas.errors import AnydeviceError, CallTimeout, ToolMissing, UpstreamUnavailable
 
+from .answers import WdaError, another
+from .answers import typed as refused
 from .devicectl import Devicectl
 from .ports import Ports, free
 from .reading.propertylist import NoPropertyList, parse
 from .simctl import Simctl, SimctlFailed, typed
-from .wda import Wda, WdaError
-from .wda import typed as refused
+from .wda import Prove, Wda
 
 log = structlog.get_logger("anydevice.apple")
 
@@ -66,7 +67,7 @@ class Agent:
         start: Callable[[], Awaitable[Wda]] | None,
         url: str = "",
         end: Callable[[], Awaitable[None]] | None = None,
-        prove: Callable[[], Awaitable[bool]] | None = None,
+        prove: Prove | None = None,
         *,
         fixed: bool = True,
     ) -> None:
@@ -74,8 +75,8 @@ class Agent:
         `prove` says whether it is still the one that was started.
         """
         self._start, self._end = start, end
-        self._wda = Wda(url, prove) if url else None
         self._fixed = fixed and bool(url)
+        self._wda = Wda(url, prove, fixed=self._fixed) if url else None
         self.driven: Callable[[], str | None] | None = None
         self._lock = anyio.Lock()
         self._up = False
@@ -96,9 +97,12 @@ class Agent:
         async with self._lock:
             if self._up and self._wda is not None:
                 return self._wda
-            if self._wda is not None and await _answers(self._wda) and await self._still(self._wda):
-                self._up = True
-                return self._wda
+            if self._wda is not None and await _answers(self._wda):
+                if await self._still(self._wda):
+                    self._up = True
+                    return self._wda
+                if self._fixed:
+                    raise another(fixed=True)
             if self._fixed or self._start is None:
                 raise UpstreamUnavailable(
                     "No WebDriverAgent answers at the address that is configured for this device.",
@@ -216,7 +220,7 @@ class SimulatorRunner:
             reason="port_taken",
         )
 
-    async def serves(self) -> bool:
+    async def serves(self, _: Wda) -> bool:
         """Whether the runner that was started still runs, and so still has its port. Simulators share the host's."""
         try:
             done = await self._simctl.run("spawn", "launchctl", "list")
@@ -330,7 +334,7 @@ class DeviceRunner:
             f"--xctestconfig={XCTEST}", f"--udid={self._udid}",
         ])  # fmt: skip
 
-    async def serves(self) -> bool:
+    async def serves(self, _: Wda) -> bool:
         """Whether the tunnel still runs, and so still has its port."""
         return self._child is not None and self._child.code is None
 

@@ -14,11 +14,13 @@ from anydevice_schemas.errors import AnydeviceError, ToolMissing
 
 from . import devicectl, simctl
 from .agents import RUNNER, TUNNELS, Agent, DeviceRunner, SimulatorRunner
+from .bundles import Bundles
 from .devicectl import Devicectl
 from .driver import ENGINES, AppleDriver
 from .inventory import physical, simulator
 from .ports import PORTS, Ports
 from .programs import DIALECTS, found
+from .proving import Named
 from .settings import Undo
 from .simctl import Simctl
 from .xcrun import FIRST_RUN, INSTALL, NO_TOOL, PROGRAM, Program, Xcrun
@@ -119,7 +121,8 @@ class AppleBackend(Backend):
         address = self._addresses.get(device.id.casefold(), "")
         runner: SimulatorRunner | DeviceRunner | None = None
         if address:
-            agent = Agent(None, address)
+            prove = Named(device, Bundles(own, control))
+            agent = Agent(None, address, prove=prove)
         else:
             if own is not None:
                 runner = SimulatorRunner(own, self._ports, self._bundle, self._wda)

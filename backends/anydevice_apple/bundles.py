@@ -14,6 +14,7 @@ from .devicectl import Devicectl
 from .reading.propertylist import NoPropertyList, parse
 from .simctl import Simctl
 
+_ANY_JOB: Final = re.compile(r"^(\d+)\s", re.M)
 _JOB: Final = re.compile(r"^(?P<pid>\d+|-)\s+\S+\s+UIKitApplication:(?P<app>[^\[\s]+)", re.M)
 ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 """What an app's id looks like; anything else could be an option of the program that is given it."""
@@ -90,6 +91,22 @@ class Bundles:
                 if bundle.path and path.startswith(bundle.path.rstrip("/") + "/"):
                     found[bundle.id] = pid if isinstance(pid, int) else None
         return found
+
+    async def processes(self) -> frozenset[int]:
+        """The ids of the device's processes; of a simulator they are processes of the Mac.
+
+        Raises:
+            AnydeviceError: As the programs.
+        """
+        if self._simctl is not None:
+            done = await self._simctl.do("spawn", "launchctl", "list")
+            return frozenset(int(job[1]) for job in _ANY_JOB.finditer(done.text))
+        assert self._devicectl is not None
+        rows = (await self._devicectl.do("info", "processes")).get("runningProcesses")
+        told = (
+            row.get("processIdentifier") for row in (rows if isinstance(rows, list) else ()) if isinstance(row, Mapping)
+        )
+        return frozenset(pid for pid in told if isinstance(pid, int))
 
     async def meant(self, text: str) -> Bundle:
         """The one app that is meant: by id, else by name, letters of any size.

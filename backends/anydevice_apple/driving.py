@@ -22,13 +22,14 @@ from anydevice_schemas.errors import (
 )
 
 from .agents import Agent
+from .answers import WdaError, element_id, typed
 from .engine import Front, Look, Move, no_focus, refuse
 from .fingers import actions, steps_of, taps
 from .keymap import CODES, HID, MODIFIERS, PLAIN
 from .reading.elements import Box, NoSource, Source, box_of
 from .reading.source import flag, read_json, read_xml
 from .reading.types import FIELDS
-from .wda import Wda, WdaError, element_id, typed
+from .wda import Wda
 
 log = structlog.get_logger("anydevice.apple")
 

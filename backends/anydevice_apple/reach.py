@@ -16,6 +16,7 @@ from anydevice_schemas import Device, Tree
 from anydevice_schemas.errors import AnydeviceError, DeviceOffline, OutcomeUnknown, Unsupported, UpstreamUnavailable
 
 from .agents import Agent
+from .answers import WdaError, element_id, typed
 from .bundles import Bundles
 from .devicectl import Devicectl
 from .driving import WdaEngine
@@ -24,7 +25,7 @@ from .programs import DIALECTS, Either, ProgramEngine
 from .reading.elements import Box, box_of
 from .simctl import Simctl
 from .tree import View, build, size_of
-from .wda import Wda, WdaError, element_id, typed
+from .wda import Wda
 
 SCREEN: Final = 20.0
 """Seconds a look at the screen may take."""

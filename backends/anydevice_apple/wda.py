@@ -9,22 +9,15 @@ that another device's agent has the port by now: then `prove` is asked, before a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import structlog
 
-from anydevice_schemas.errors import (
-    AnydeviceError,
-    AppNotRunning,
-    CallTimeout,
-    InvalidArgument,
-    OutcomeUnknown,
-    Unsupported,
-    UpstreamUnavailable,
-)
+from anydevice_schemas.errors import AnydeviceError, CallTimeout, OutcomeUnknown, UpstreamUnavailable
+
+from .answers import WdaError, another, answer, strange, unread, value
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,8 +28,6 @@ QUICK = 10.0
 """Seconds of a request that finds or reads one thing."""
 ANSWER_MOST = 64 << 20
 """Bytes of one answer."""
-SAID = 1000
-ELEMENT: Final = "element-6066-11e4-a52e-4f735466cecf"
 CAPABILITIES: Final[Mapping[str, Any]] = {
     "shouldWaitForQuiescence": False,
     "shouldTerminateApp": False,
@@ -55,26 +46,18 @@ SETTINGS: Final[Mapping[str, Any]] = {
 """What makes it answer at once: by default it waits for seconds until an app is idle and animations have cooled off."""
 
 
-class WdaError(Exception):
-    """It answered with an error.
-
-    Attributes:
-        error: Its name of it, such as `no such alert`; that is what tells errors apart, not the HTTP status.
-        said: Its message.
-        status: HTTP status.
-    """
-
-    def __init__(self, error: str, said: str, status: int) -> None:
-        super().__init__(error)
-        self.error, self.said, self.status = error, said, status
+Prove = Callable[["Wda"], Awaitable[bool]]
 
 
 class Wda:
     """One WebDriverAgent, at an address such as `http://127.0.0.1:8100`."""
 
-    def __init__(self, url: str, prove: Callable[[], Awaitable[bool]] | None = None) -> None:
-        """`prove` says whether what serves there is still the agent of the device that is meant."""
+    def __init__(self, url: str, prove: Prove | None = None, *, fixed: bool = False) -> None:
+        """`prove` says whether what serves there is the agent of the device that is meant; `fixed`: a person named
+        the address, so that no other agent is looked for.
+        """
         self.url = url.rstrip("/")
+        self._fixed = fixed
         self.settings: dict[str, Any] = dict(SETTINGS)
         self._prove = prove
         self._client: httpx2.AsyncClient | None = None
@@ -100,7 +83,7 @@ class Wda:
             try:
                 return await self._ask("GET", path, None, deadline, params)
             except OutcomeUnknown as error:
-                raise _unread(error) from error
+                raise unread(error) from error
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None, *, deadline: float = QUICK) -> Any:
         """Does something that needs no session.
@@ -122,11 +105,11 @@ class Wda:
             UpstreamUnavailable, CallTimeout: As `get`.
         """
         try:
-            value = await self.get("/status", deadline=deadline)
+            told = await self.get("/status", deadline=deadline)
         except WdaError:
             return {}
-        ready = isinstance(value, Mapping) and value.get("ready", value.get("state") == "success")
-        return value if isinstance(value, Mapping) and ready else {}
+        ready = isinstance(told, Mapping) and told.get("ready", told.get("state") == "success")
+        return told if isinstance(told, Mapping) and ready else {}
 
     async def proved(self) -> None:
         """As `sure`.
@@ -136,18 +119,11 @@ class Wda:
         """
         if await self.sure():
             return
-        raise UpstreamUnavailable(
-            "WebDriverAgent ended, and what serves at its port by now is not the agent of this device.",
-            hint="Repeat the call: an agent is started anew.",
-            upstream="WebDriverAgent",
-            enable_hint="Set [apple] ports to a range that nothing else uses.",
-            reason="another_device",
-            retryable=True,
-        )
+        raise another(fixed=self._fixed)
 
     async def sure(self) -> bool:
         """Asks whether the agent of the device that is meant serves here."""
-        self._sure = self._prove is None or await self._prove()
+        self._sure = self._prove is None or await self._prove(self)
         if not self._sure:
             self._session = None
         return self._sure
@@ -190,7 +166,7 @@ class Wda:
                 return await self.post(f"/session/{session}{path}", body, deadline=deadline)
             except OutcomeUnknown as error:
                 if reads:
-                    raise _unread(error) from error
+                    raise unread(error) from error
                 raise
             except WdaError as error:
                 if error.error != "invalid session id":
@@ -232,10 +208,10 @@ class Wda:
                     await self.proved()
                 self._had.clear()
                 body = {"capabilities": {"firstMatch": [{}], "alwaysMatch": dict(CAPABILITIES)}}
-                value = await self._ask("POST", "/session", body, max(deadline, 20.0), None)
-                found = value.get("sessionId") if isinstance(value, Mapping) else None
+                made = await self._ask("POST", "/session", body, max(deadline, 20.0), None)
+                found = made.get("sessionId") if isinstance(made, Mapping) else None
                 if not isinstance(found, str):
-                    raise _strange("no session id")
+                    raise strange("no session id")
                 self._session = found
                 try:
                     await self._ask(
@@ -264,7 +240,7 @@ class Wda:
                     async for piece in response.aiter_bytes():
                         data += piece
                         if len(data) > ANSWER_MOST:
-                            raise _strange("the answer is too large")
+                            raise strange("the answer is too large")
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             self._sure = False
             raise UpstreamUnavailable(
@@ -285,13 +261,13 @@ class Wda:
                 sent=f"{method} {path[:80]}",
                 reason=type(error).__name__,
             ) from error
-        answer = _answer(response.status_code, bytes(data))
-        told = answer.get("sessionId", self._session)
+        said = answer(response.status_code, bytes(data))
+        told = said.get("sessionId", self._session)
         told = told if isinstance(told, str) else None
         if self._session is not None and told != self._session and told not in self._had:
             await self.proved()
             self._had.add(told)
-        return _value(response.status_code, answer)
+        return value(response.status_code, said)
 
     async def aclose(self) -> None:
         """Ends the session, where that is quick, and the connections."""
@@ -307,101 +283,3 @@ class Wda:
                     log.info("session_not_ended", url=self.url)
         self._client = None
         await client.aclose()
-
-
-def _unread(error: OutcomeUnknown) -> UpstreamUnavailable:
-    """What was lost was only read: nothing can have been done."""
-    return UpstreamUnavailable(
-        "The answer of WebDriverAgent was lost.",
-        hint="Repeat the call: nothing was done.",
-        upstream="WebDriverAgent",
-        enable_hint="Call doctor where that does not help.",
-        reason="answer_lost",
-        retryable=True,
-        sent=error.details.get("sent", ""),
-    )
-
-
-def _answer(status: int, data: bytes) -> Mapping[str, Any]:
-    """An answer as it came.
-
-    Raises:
-        UpstreamUnavailable: It is no answer of a WebDriverAgent.
-    """
-    try:
-        answer = json.loads(data)
-    except ValueError:
-        raise _strange(f"status {status}, and no JSON") from None
-    if not isinstance(answer, Mapping):
-        raise _strange("no object")
-    return answer
-
-
-def _value(status: int, answer: Mapping[str, Any]) -> Any:
-    """What an answer says.
-
-    Raises:
-        WdaError: It is an error.
-    """
-    value = answer.get("value")
-    if isinstance(value, Mapping) and "error" in value and (status >= 400 or "traceback" in value):
-        raise WdaError(str(value["error"]), str(value.get("message", "")), status)
-    if status >= 400:
-        raise WdaError("unknown error", "", status)
-    return value
-
-
-def _strange(reason: str) -> UpstreamUnavailable:
-    return UpstreamUnavailable(
-        "What answers there is no WebDriverAgent.",
-        upstream="WebDriverAgent",
-        enable_hint="Check the address in the configuration; see what listens on that port.",
-        reason=reason,
-    )
-
-
-def element_id(value: object) -> str | None:
-    """The id of an element in an answer."""
-    if not isinstance(value, Mapping):
-        return None
-    found = value.get(ELEMENT) or value.get("ELEMENT")
-    return found if isinstance(found, str) else None
-
-
-def typed(error: WdaError, operation: str) -> AnydeviceError:
-    """An error of WebDriverAgent as one of ours, by its name, then by its words."""
-    said = error.said[:SAID]
-    if error.error == "no such alert":
-        return AppNotRunning("No dialog is open.", app="dialog", hint="Call snapshot to see what is on the screen.")
-    if error.error == "timeout":
-        return CallTimeout("WebDriverAgent gave up waiting.", after=0, waiting_for=operation, said=said)
-    if "supports the following buttons" in said:
-        return Unsupported(
-            "This device has no such button that can be pressed.",
-            hint="See details.said for the buttons it has.",
-            operation=operation,
-            alternatives=[],
-            said=said,
-        )
-    if error.error in ("unknown command", "unknown method", "unsupported operation"):
-        return Unsupported(
-            "This WebDriverAgent cannot do that.",
-            hint="Use a newer WebDriverAgent.",
-            operation=operation,
-            alternatives=[],
-            said=said,
-        )
-    if error.error in ("invalid argument", "invalid coordinates") or "INFINITY" in said:
-        return InvalidArgument(
-            "WebDriverAgent does not take these values.",
-            param=operation,
-            expected="points on the screen; see details.said",
-            said=said,
-        )
-    return UpstreamUnavailable(
-        "WebDriverAgent could not do it.",
-        upstream="WebDriverAgent",
-        enable_hint="See details.said, which are its own words.",
-        reason=error.error,
-        said=said,
-    )

@@ -12,6 +12,7 @@ from anydevice.driver import TreeScope
 from anydevice.elements import one, parse
 from anydevice.kit.processes import Result
 from anydevice_apple import devicectl, simctl
+from anydevice_apple.answers import WdaError, answer, typed, value
 from anydevice_apple.inventory import physical, simulator
 from anydevice_apple.keymap import chord
 from anydevice_apple.programs import failed
@@ -19,7 +20,6 @@ from anydevice_apple.reading import accessibility, coredevice, failures, simulat
 from anydevice_apple.reading.elements import NoSource, Source
 from anydevice_apple.reading.source import read_json, read_xml
 from anydevice_apple.tree import View, build, size_of
-from anydevice_apple.wda import WdaError, _answer, _value, typed
 from anydevice_schemas import ROLES, Node, Tree, tree_faults
 from anydevice_schemas.errors import (
     AmbiguousElement,
@@ -376,21 +376,21 @@ def test_an_error_of_the_agent_is_told_by_its_name_never_by_its_status(name: str
     row = data("wda_errors.json")[name]
     for status in (row["http"], 200):
         with pytest.raises(WdaError) as caught:
-            _value(status, _answer(status, json.dumps(row["body"]).encode()))
+            value(status, answer(status, json.dumps(row["body"]).encode()))
     assert caught.value.error == row["body"]["value"]["error"]
     assert type(typed(caught.value, "screen.tree")) is WDA_KINDS[name]
 
 
 @pytest.mark.parametrize("name", data("wda_status.json"))
 def test_every_generation_of_agents_says_that_it_is_ready(name: str) -> None:
-    value = _value(200, _answer(200, json.dumps(data("wda_status.json")[name]).encode()))
-    assert value["ready"] is True
+    told = value(200, answer(200, json.dumps(data("wda_status.json")[name]).encode()))
+    assert told["ready"] is True
 
 
 @pytest.mark.parametrize("said", [b"", b"<html>", b"[]", b"{"])
 def test_what_is_no_answer_of_an_agent_is_said_to_be_none(said: bytes) -> None:
     with pytest.raises(UpstreamUnavailable):
-        _value(200, _answer(200, said))
+        value(200, answer(200, said))
 
 
 # --- the other programs ---
