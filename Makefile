@@ -16,7 +16,8 @@ help:
 	@echo "                 BACKEND=android CONFORMANCE_ARGS=--lab: on simulated devices behind the real adb server"
 	@echo "make bench     measure against a bare SDK server in the same run"
 	@echo "make bench-peers   the same tasks by agent-device (from npm) and by ours, on one lab device"
-	@echo "make soak      prove ownership under fire (about 10 minutes); rewrites its section of docs/verified.md"
+	@echo "make soak      prove ownership under fire (about 10 minutes; rewrites its section of docs/verified.md), then what"
+	@echo "               the tests prove by number, in full sizes"
 	@echo "make schemas   export the JSON Schemas and the generated reference"
 
 setup:
@@ -46,8 +47,11 @@ bench: setup
 bench-peers: setup
 	@$(BIN)/python bench/peers.py
 
+# Beside the soak itself: the tests that prove by number, in full sizes (tests/README.md).
+SIZED = $(shell grep -rlE "support.sizes|^from hypothesis" tests --include='test_*.py')
 soak: setup
 	@$(BIN)/python -m soak --write docs/verified.md $(SOAK_ARGS)
+	@ANYDEVICE_SIZES=full $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -o timeout=3600 $(SIZED)
 
 BACKEND ?= web
 conformance: setup

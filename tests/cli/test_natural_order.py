@@ -12,6 +12,7 @@ import pytest
 
 from ..support.daemons import Home
 from ..support.distributions import install_fake_backend
+from ..support.texts import changed
 
 ON = ("--device", "fake-1")
 
@@ -62,7 +63,7 @@ def lacking(request: pytest.FixtureRequest) -> Iterator[tuple[Home, bool]]:
     """A home whose only backends are fake, one of which lacks something, and whether that is optional."""
     others = sorted(found.name for found in entry_points(group="anydevice.backends"))
     with Home.made(f"[plugins]\ndisabled = {json.dumps(others)}\n") as home:
-        install_fake_backend(home.plugins, name="lacking", ids=(), setup=LACKS.replace("OPTIONAL", request.param))
+        install_fake_backend(home.plugins, name="lacking", ids=(), setup=changed(LACKS, ("OPTIONAL", request.param)))
         yield home, request.param == "True"
 
 

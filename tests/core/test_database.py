@@ -24,6 +24,8 @@ import pytest
 from anydevice.database import Database, StoreBusy, checksum
 from anydevice_schemas.errors import UpstreamUnavailable
 
+from ..support.texts import changed
+
 NOTES = "CREATE TABLE IF NOT EXISTS notes (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) STRICT"
 OTHERS = "CREATE TABLE IF NOT EXISTS others (number INTEGER PRIMARY KEY, value REAL NOT NULL, sum INTEGER) STRICT"
 SIDES = ("", "-wal", "-shm")
@@ -204,7 +206,7 @@ def test_a_table_that_was_made_otherwise_is_refused(path: Path) -> None:
     database.schema([NOTES])
     database.schema([NOTES, OTHERS])
     with pytest.raises(UpstreamUnavailable, match="another version"):
-        database.schema([NOTES.replace("value TEXT", "value BLOB")])
+        database.schema([changed(NOTES, ("value TEXT", "value BLOB"))])
     with pytest.raises(ValueError, match="IF NOT EXISTS"):
         database.schema(["CREATE TABLE x (y)"])
     database.close()

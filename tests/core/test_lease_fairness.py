@@ -16,6 +16,8 @@ from anydevice.leases.events import Accept, Event, Join, Leave, Release, Renew, 
 from anydevice.leases.fairness import positions
 from anydevice_schemas import Holder
 
+from ..support.sizes import size
+
 START = 20_000 * 86400.0
 
 
@@ -141,7 +143,7 @@ def test_tenants_get_the_same_device_time_however_often_each_asks(places: tuple[
 @given(
     tenants=st.lists(st.tuples(st.floats(2.0, 60.0), st.integers(2, 6)), min_size=2, max_size=4),
 )
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=size("mixtures of tenants"), deadline=None, derandomize=True)
 def test_any_mixture_of_tenants_shares_a_device_within_a_factor_of_two(tenants: list[tuple[float, int]]) -> None:
     day = Day(*(Tenant(f"t{i}", hold, places=n) for i, (hold, n) in enumerate(tenants)))
     day.everybody_joins()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,8 +31,10 @@ from anydevice.leases.events import (
 from anydevice.leases.state import plain, restored
 from anydevice_schemas import Holder, Lease
 
-STORIES = int(os.environ.get("LEASE_STORIES", "200"))
-"""How many stories are told; more than 999 are told differently each time."""
+from ..support.sizes import FULL, size
+
+STORIES = size("stories of leases")
+"""How many stories are told; those of `make soak` are told differently each time."""
 
 START = 20_000 * 86400.0 + 3600.0
 """UTC seconds at which stories begin: one o'clock in the morning."""
@@ -1227,7 +1228,7 @@ class Ownership(RuleBasedStateMachine):
 
 
 Ownership.TestCase.settings = settings(
-    max_examples=STORIES, stateful_step_count=40, deadline=None, derandomize=STORIES < 1000,
+    max_examples=STORIES, stateful_step_count=40, deadline=None, derandomize=not FULL,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 TestOwnership = Ownership.TestCase

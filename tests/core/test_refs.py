@@ -13,6 +13,8 @@ from anydevice.elements import Query, RefRegistry, find, parse
 from anydevice_schemas import Node, Rect, Tree
 from anydevice_schemas.errors import InvalidArgument, StaleRef
 
+from ..support.sizes import size
+
 
 def screen(*nodes: Node, **more: Any) -> Tree:
     """A window with some nodes in it."""
@@ -326,7 +328,7 @@ def look(people: Iterable[int], top: float, keyed: bool, cut: bool, role: str = 
     return tree
 
 
-@settings(max_examples=300)
+@settings(max_examples=size("examples of a property that is cheap and of many parts"))
 @given(histories(), st.booleans(), st.sampled_from(["listitem", "generic", "group"]))
 def test_a_ref_means_the_element_it_was_given_to_or_nothing(
     history: list[tuple[list[int], int, float, bool]], keyed: bool, role: str

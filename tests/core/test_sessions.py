@@ -24,6 +24,8 @@ from anydevice.testing import FakeClock, caller
 from anydevice_schemas import Caller, Device, Node, Tree
 from anydevice_schemas.errors import ConnectionLost, SelectorConflict, SessionNotFound, StaleRef
 
+from ..support.sizes import size
+
 IDLE = 1800.0
 
 
@@ -189,16 +191,16 @@ def test_a_ref_of_before_is_stale_and_never_given_out_again(daemons: Daemons) ->
     given_out: set[str] = set()
     sessions = daemons.start()
     sessions.open(AGENT, device(), name="one")
-    for size in (3, 700, 1, 2500, 40):
+    for many in (3, 700, 1, 2500, 40):
         session = only(sessions)
-        refs = {node.ref for node in session.refs.stamp(tree(range(size))).nodes}
-        assert len(refs) == size and not refs & given_out
+        refs = {node.ref for node in session.refs.stamp(tree(range(many))).nodes}
+        assert len(refs) == many and not refs & given_out
         given_out |= refs
         sessions.save(session)
         sessions = daemons.start()
         for ref in ("@e1", min(refs), max(refs)):
             with pytest.raises(StaleRef) as stale:
-                only(sessions).refs.resolve(ref, tree(range(size)))
+                only(sessions).refs.resolve(ref, tree(range(many)))
             assert stale.value.details["reason"] == "issued before the daemon was restarted"
             assert "snapshot" in stale.value.hint
     with pytest.raises(StaleRef) as never:
@@ -543,7 +545,9 @@ STEPS = st.one_of(
 NUMBERS = itertools.count()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=size("stories of sessions"), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(story=st.lists(STEPS, max_size=40))
 def test_whatever_happens_the_ledger_is_the_sessions(tmp_path: Path, story: list[Any]) -> None:
     daemons = Daemons(tmp_path / str(next(NUMBERS)))

@@ -17,6 +17,7 @@ from anydevice.host import record
 
 from ..support.daemons import PATIENCE, Home, eventually, only
 from ..support.mcp_host import MODERN, McpHost
+from ..support.sizes import size
 
 pytestmark = pytest.mark.daemon
 
@@ -159,13 +160,13 @@ def test_whatever_was_asked_is_answered_before_it_ends(home: Home, host: McpHost
 
 
 def test_under_kills_every_request_has_exactly_one_answer(home: Home, host: McpHost) -> None:
-    """Four kills at no particular moment; lines from a few bytes to a megabyte."""
+    """Kills at no particular moment; lines from a few bytes to a megabyte."""
     host.hello()
     asked: list[int] = []
-    for number in range(4):
-        size = 1_000_000 if number % 2 else 10
-        asked += [host.begin_call("vendor-say", text="x" * size) for _ in range(10)]
-        time.sleep(0.02 * number)
+    for number in range(size("kills of a daemon under an agent's host")):
+        length = 1_000_000 if number % 2 else 10
+        asked += [host.begin_call("vendor-say", text="x" * length) for _ in range(10)]
+        time.sleep(0.02 * (number % 4))
         kill(home)
         asked += [host.begin_call("vendor-say", text="y" * 10) for _ in range(5)]
         assert host.ask("ping")["result"] == {}  # a daemon is there again

@@ -13,6 +13,7 @@ import pytest
 
 from ..support.daemons import Home
 from ..support.distributions import install_fake_backend
+from ..support.texts import changed
 from .conftest import CONFIG, caller, configured
 from .doors import DOORS, Agent, Door
 from .witness import Witness
@@ -279,7 +280,7 @@ def test_a_template_of_the_environment_that_cannot_be_used_is_told_by_its_name(
 
 def test_an_http_template_opens_the_page_it_names(agent: Agent, witness: Witness, tag: str) -> None:
     url = witness.url(tag)
-    agent.do("open", url=url, device=DEVICE, eventUrlTemplate=url.replace("?", "second?") + "&event={event}")
+    agent.do("open", url=url, device=DEVICE, eventUrlTemplate=changed(url, ("?", "second?")) + "&event={event}")
     said = agent.do(NAME, event="go.there", device=DEVICE)
     assert said.data["acknowledged"] == "not_requested"
     assert witness.wait(f"{tag}&event=go.there", "second") is None

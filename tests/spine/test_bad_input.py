@@ -14,6 +14,7 @@ from anydevice.host.daemon import STOP_DEADLINE
 from anydevice.inventory import IMPORT_DEADLINE
 
 from ..support.daemons import Home, eventually
+from ..support.texts import changed
 from .conftest import CONFIG, caller
 from .doors import Door
 from .processes import below, browsers, of_home
@@ -180,7 +181,7 @@ def test_an_id_of_another_kind_a_mistyped_one_and_an_empty_platform_find_nothing
 def test_a_mistyped_session_is_told_with_the_nearest(door: Door, page: str) -> None:
     name = f"shopping-{page}"
     door.do("open", device="fake-2", session=name)
-    said = door.refused("session_not_found", "press", target="Increment", session=name.replace("pp", "p"))
+    said = door.refused("session_not_found", "press", target="Increment", session=changed(name, ("pp", "p")))
     assert name in said.details["nearest"]
     door.do("session", action="end", name=name)
 

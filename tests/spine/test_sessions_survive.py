@@ -16,11 +16,12 @@ from anydevice.client import connect
 from anydevice_schemas.errors import AnydeviceError
 
 from ..support.daemons import Home, eventually
+from ..support.sizes import size
 from .conftest import caller
 
 pytestmark = pytest.mark.daemon
 
-ROUNDS = 5
+ROUNDS = size("kills of a daemon with sessions")
 SEED = 20261130
 
 
