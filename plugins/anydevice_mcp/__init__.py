@@ -12,18 +12,25 @@
     results.py, plain.py      from an answer to text, structured content and pictures
     bounds.py, untrusted.py   every result cut to size; what a device said fenced and marked
 
-Importing this package imports nothing of the MCP SDK; `McpFacade.prepare` does, in a worker thread.
+    hosts.py, entries.py      `anydevice install-host`
+    http/                     the same over HTTP: who gets in, and what listens
+
+Importing this package imports nothing of the MCP SDK; `McpFacade.prepare` does, in a worker thread. Nor does it import
+the facade before that is asked for: subcommands of the command line live here too, and have no need of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from anydevice.facade import Facade
 from anydevice.hooks import hookimpl
 
-from .facade import McpFacade
-from .features import Feature, Host
+if TYPE_CHECKING:
+    from anydevice.facade import Facade
+
+    from .facade import McpFacade
+    from .features import Feature, Host
 
 __all__ = ["Feature", "Host", "McpFacade", "anydevice_facades"]
 
@@ -31,4 +38,18 @@ __all__ = ["Feature", "Host", "McpFacade", "anydevice_facades"]
 @hookimpl
 def anydevice_facades() -> Sequence[Facade]:
     """The facade `mcp`."""
+    from .facade import McpFacade
+
     return [McpFacade()]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "McpFacade":
+        from .facade import McpFacade
+
+        return McpFacade
+    if name in ("Feature", "Host"):
+        from . import features
+
+        return getattr(features, name)
+    raise AttributeError(name)

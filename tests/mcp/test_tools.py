@@ -336,3 +336,13 @@ def test_the_plugin_is_found_and_read_without_importing_the_sdk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("module", ["anydevice_mcp.hosts", "anydevice_mcp.http.cli"])
+def test_the_subcommands_of_the_command_line_import_nothing_of_the_facade(module: str) -> None:
+    code = (
+        f"import sys, {module}\n"
+        "print([m for m in sys.modules if m in ('mcp', 'pydantic', 'anyio', 'structlog', 'anydevice_mcp.facade')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -313,7 +313,7 @@ def _unknown() -> Refusal:
 
 def _without_port(host: str) -> str:
     name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() else host
+    return name if colon and port.isascii() and port.isdigit() else host
 
 
 def _said_once(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
