@@ -10,9 +10,10 @@ import anyio
 
 from anydevice.driver import Acted, Keys, TreeScope
 from anydevice_schemas import Node, Point, Tree
-from anydevice_schemas.errors import AnydeviceError, InvalidArgument
+from anydevice_schemas.errors import AnydeviceError, InvalidArgument, Unsupported
 
-from .engine import Move, named, no_focus
+from . import writing
+from .engine import Engine, Move, named, no_focus
 from .keymap import BUTTONS, chord
 from .pasting import paste
 from .reach import SCREEN, Reach
@@ -64,11 +65,12 @@ class AppleKeys(Keys):
         return Acted("keys", data=named(engine))
 
     async def type_text(self, text: str, *, delay: float = 0.0) -> Acted:
-        """See `Keys.type_text`.
+        """See `Keys.type_text`. A field that is replaced by more than there is time to type is pasted into.
 
         Raises:
             InvalidArgument: It holds control characters.
             FocusUnavailable: Nothing has the focus.
+            ActionUnverified: The time is up, and a part of it was typed: details tell how much.
         """
         if any(unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\r\t" for sign in text):
             raise InvalidArgument(
@@ -81,12 +83,24 @@ class AppleKeys(Keys):
         if marked:
             await engine.clear()
         if delay <= 0:
-            await engine.write(text)
+            if marked and writing.long(text) and (pasted := await self._pasted(engine, text)):
+                return pasted
+            await writing.write(engine, text)
             return Acted("keys", data=named(engine))
         for sign in text:
             await engine.write(sign)
             await anyio.sleep(delay)
         return Acted("keys", data=named(engine))
+
+    async def _pasted(self, engine: Engine, text: str) -> Acted | None:
+        """Pastes a text that there is no time to type; None where the field offers nothing to paste with."""
+        field = await self.focused()
+        if field is None or self._reach.tv:
+            return None
+        try:
+            return await paste(self._reach, engine, field, text)
+        except Unsupported:
+            return None
 
     async def paste(self, text: str) -> Acted:
         """See `Keys.paste`: by the menu of the field.

@@ -195,12 +195,28 @@ async def _ok(router: Rig) -> bool:
     return (await router.do("snapshot", expect=None)).ok
 
 
-@pytest.mark.parametrize("what", ["screenshot_empty", "screen_unseen"])
-async def test_a_picture_that_is_none_is_told(lab: Lab, router: Rig, phone: str, what: str) -> None:
+async def test_a_screen_that_cannot_be_captured_is_told_in_the_agents_words(lab: Lab, router: Rig, phone: str) -> None:
     await router.open(phone)
-    await lab.fault(phone, what)
-    answer = await router.do("screenshot", expect=None)
-    assert answer.ok is (what == "screenshot_empty")  # the agent takes it, and simctl is not asked
+    await lab.fault(phone, "screen_unseen")
+    told = await router.refused("upstream_unavailable", "screenshot")
+    assert (told["upstream"], told["reason"]) == ("WebDriverAgent", "unable to capture screen") and told["said"]
+    assert not await programs(lab, "screenshot")  # simctl's picture would not be turned as the screen is
+    await lab.clear(phone)
+    assert (await router.do("screenshot")).artefacts
+
+
+async def test_a_file_without_a_picture_in_it_is_none(
+    lab: Lab, phone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """simctl says that it was written, and leaves with 0."""
+    monkeypatch.setenv("PATH", lab.environment["PATH"])
+    async with rig(lab, tmp_path / "home", engine="axe") as by_axe:
+        await by_axe.do("open", device=phone, app=PRACTICE)
+        await lab.fault(phone, "screenshot_empty")
+        told = await by_axe.refused("upstream_unavailable", "screenshot")
+        assert told["upstream"] == "simctl io" and "Wrote screenshot" in told["said"]
+        await lab.clear(phone)
+        assert (await by_axe.do("screenshot")).artefacts
 
 
 async def test_uninstalling_what_is_not_there_is_no_success(lab: Lab, router: Rig, phone: str) -> None:
@@ -224,8 +240,10 @@ async def test_a_recording_is_ended_as_the_recorder_wants_it(lab: Lab, router: R
 async def test_a_rotation_that_is_refused_is_told(lab: Lab, router: Rig, phone: str) -> None:
     await router.open(phone)
     await lab.fault(phone, "rotation_fails")
-    answer = await router.do("orientation", value="landscape-left", expect=None)
-    assert answer.error is not None and answer.error.code in ("upstream_unavailable", "action_unverified")
+    told = await router.refused("upstream_unavailable", "orientation", value="landscape-left")
+    assert told["said"] == "Unable To Rotate Device"
+    assert (await lab.state(phone))["orientation"] == "PORTRAIT"
+    assert (await router.do("settings", area="orientation")).data["value"] == "portrait"
 
 
 async def test_an_app_that_died_is_told_and_not_the_home_screen_in_its_place(lab: Lab, router: Rig, phone: str) -> None:

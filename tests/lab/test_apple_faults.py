@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 
 from anydevice.kit import processes
@@ -230,3 +231,23 @@ async def test_the_command_ends_and_says_so_where_the_process_of_the_devices_is_
         finally:
             if child.returncode is None:
                 child.kill()
+
+
+async def test_without_pillow_pictures_are_refused_by_name_and_the_lab_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "PIL").mkdir()
+    (tmp_path / "PIL" / "__init__.py").write_text("raise ImportError('none here')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    async with Lab() as bare:
+        (udid,) = await bare.start("iphone")
+        port = await bare.agent(udid)
+        for _ in range(2):
+            async with httpx2.AsyncClient(trust_env=False) as client:
+                answer = await client.get(f"http://127.0.0.1:{port}/screenshot")
+                assert answer.json()["value"]["error"] == "unable to capture screen"
+                assert "anydevice[apple]" in answer.json()["value"]["message"]
+            shot = await anyio.run_process(
+                [bare.xcrun, "simctl", "io", udid, "screenshot", str(tmp_path / "a.png")], check=False
+            )
+            assert shot.returncode == 1 and b"anydevice[apple]" in shot.stderr

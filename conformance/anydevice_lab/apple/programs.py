@@ -19,6 +19,7 @@ from anyio.abc import UNIXSocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from ..guest.programs import read_some, write
+from .model.pictures import NoPictures
 
 if TYPE_CHECKING:
     from .world import World
@@ -185,5 +186,7 @@ async def _run(call: Invocation, programs: dict[str, Program]) -> int:
     try:
         struck = await call.world.strike(call)
         return await programs[call.name](call) if struck is None else struck
+    except NoPictures as lacks:
+        return await call.fail(1, f"{lacks}\n")
     except BrokenPipeError:
         return 141

@@ -10,9 +10,9 @@ import anyio
 import anyio.to_thread
 
 from ...handset.film import Picture, film
-from ...handset.picture import Drawing, jpeg
+from ...handset.picture import Drawing
 from ..device import LabDevice
-from ..model.pictures import drawing, framebuffer, upright
+from ..model.pictures import drawing, frame, framebuffer, upright
 from .asking import POSIX, Ask, Failed, Subcommand, error
 
 START_SECONDS, LOOKS = 0.2, 0.1
@@ -102,7 +102,7 @@ async def _tape(ask: Ask, device: LabDevice, path: Path) -> None:
         if shown != last:
             last, at = shown, time.monotonic() - began
             pictures.append(
-                (at, await anyio.to_thread.run_sync(jpeg, upright(shown, device.machine.geometry.rotation), 60))
+                (at, await anyio.to_thread.run_sync(frame, upright(shown, device.machine.geometry.rotation), 60))
             )
         if ask.call.interrupted.is_set() or device.state != "Booted":
             break

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...handset.geometry import Box
-from ...handset.picture import Drawing, Shape, draw, image
+from ...handset.picture import Drawing, Shape, draw, image, jpeg
 
 if TYPE_CHECKING:
     from .machine import Machine
+
+
+class NoPictures(RuntimeError):
+    """The lab draws with a library that is not here."""
 
 
 def drawing(machine: Machine) -> Drawing:
@@ -19,12 +23,12 @@ def drawing(machine: Machine) -> Drawing:
 
 def seen(shown: Drawing, kind: str = "png") -> bytes:
     """The picture as a person sees it."""
-    return _file(image(shown), kind)
+    return _file(_image(shown), kind)
 
 
 def framebuffer(shown: Drawing, rotation: int, kind: str = "png") -> bytes:
     """The picture as the display has it, which knows of no turning."""
-    picture = image(shown)
+    picture = _image(shown)
     if rotation % 4:
         picture = picture.rotate(90 * (rotation % 4), expand=True)
     return _file(picture, kind)
@@ -42,9 +46,24 @@ def upright(shown: Drawing, rotation: int) -> Drawing:
     return Drawing((height, shown.size[0]), shapes, shown.dark)
 
 
+def frame(shown: Drawing, quality: int) -> bytes:
+    """A picture of a film, as JPEG."""
+    try:
+        return jpeg(shown, quality)
+    except ImportError:
+        raise NoPictures("The lab draws with Pillow, which is not here: pip install 'anydevice[apple]'") from None
+
+
 def part(shown: Drawing, box: tuple[int, int, int, int]) -> bytes:
     """A part of the picture, in pixels: left, top, right, bottom."""
-    return _file(image(shown).crop(box), "png")
+    return _file(_image(shown).crop(box), "png")
+
+
+def _image(shown: Drawing) -> Any:
+    try:
+        return image(shown)
+    except ImportError:
+        raise NoPictures("The lab draws with Pillow, which is not here: pip install 'anydevice[apple]'") from None
 
 
 def _file(picture: object, kind: str) -> bytes:

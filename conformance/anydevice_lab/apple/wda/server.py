@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from ..model.apps import RUNNER
+from ..model.pictures import NoPictures
 from .errors import ALERT, NO_SESSION, WdaError
 from .http import Cut, HttpServer, Message
 from .session import Request, Route, Session
@@ -41,6 +42,9 @@ class Server(HttpServer):
                 status, value = 200, await self._route(message)
             except WdaError as error:
                 status, value = error.status, error.value
+            except NoPictures as lacks:
+                told = WdaError("unable to capture screen", str(lacks))
+                status, value = told.status, told.value
             except _Given as given:
                 return given.status, given.answer
             return status, {"value": value, "sessionId": self.session.id if self.session else None}
