@@ -28,7 +28,7 @@ demo:
 	@$(BIN)/python demo/run.py
 
 # Most of the time tests wait, so more of them than there are cores; WORKERS=0 runs all in one process.
-WORKERS ?= 3
+WORKERS ?= 4
 test: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 

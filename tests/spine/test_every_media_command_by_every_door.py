@@ -56,14 +56,15 @@ def test_audio_says_how_loud_it_is_and_stops(door: Door) -> None:
 
 @pytest.mark.skipif("rapidocr" not in engines(), reason="no OCR engine")
 def test_ocr_reads_a_page_and_a_press_where_it_is_read_reaches_the_page(page: Page) -> None:
-    said = page.do("ocr")
-    assert any("Increment" in line["text"] for line in said.data["lines"])
+    said = page.do("ocr", target="Increment")  # all of a page is read by the search, and by the test below
+    assert [line["text"] for line in said.data["lines"]] == ["Increment"]
     found = page.do("find", query="Increment", via="ocr")
     assert found.data["count"] >= 1
     x, y = found.data["matches"][0]["point"]
     page.do("press", x=x, y=y)
     eventually(lambda: page.told("count") == [1], "the page heard of the press")
-    page.refused("element_not_found", "find", query="No such words anywhere", via="ocr", timeoutMs=0)
+    if page.door.name == "cli":  # the refusal is one for all doors
+        page.refused("element_not_found", "find", query="No such words anywhere", via="ocr", timeoutMs=0)
 
 
 @pytest.mark.skipif("rapidocr" not in engines(), reason="no OCR engine")
