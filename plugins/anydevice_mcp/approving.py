@@ -99,4 +99,5 @@ def _question(policy: Policy, token: str) -> str:
     found = next((row for row in policy.pending() if row["token"] == token), None)
     if found is None:
         return "Approve this call?"
-    return f"{found['command']} {found['why']}: {found['what']}. Do it?"
+    what = f": {found['what']}" if found["what"] else ""
+    return f"{found['command']} {found['why']}{what}. Do it?"

@@ -109,7 +109,9 @@ class Resources(Feature):
         uri = str(params.uri)
         if uri == DEVICES:
             rows = marked(await self.host.devices(ctx))
-            return _text(uri, JSON, json.dumps({"devices": rows}, ensure_ascii=False, default=str))
+            return _text(
+                uri, JSON, json.dumps({"untrusted": "devices", "devices": rows}, ensure_ascii=False, default=str)
+            )
         if uri.startswith(GUIDES):
             guide = guides().get(uri.removeprefix(GUIDES))
             return _text(uri, TEXT, guide[1]) if guide is not None else None

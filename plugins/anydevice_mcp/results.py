@@ -127,11 +127,12 @@ class _Facts:
         self.answer = answer
         self.command = command
         self.style = style
+        self.device = answer.device.key if answer.device is not None else None
         limit = LIMITS[style.level]
         data = marked(to_jsonable_python(answer.data, fallback=str))
         data = self._introduced(data)
         self.data, cuts = shrink(data, limit)
-        self.whole = keep(data) if cuts and keep is not None else None
+        self.whole = keep(self._told(data)) if cuts and keep is not None else None
         if self.whole is not None:
             cuts.append(f"all of it is the resource {self.whole}")
         self.left_out = [scrub(said(cut)) for cut in answer.truncated]
@@ -140,7 +141,6 @@ class _Facts:
         self.notices: list[dict[str, Any]] = scrubbed(shrink(notices, 2_000, "notices")[0], scrub)
         self.debug = scrubbed(marked(shrink(answer.debug, 8_000, "debug")[0]), scrub) if answer.debug else None
         self.cost = answer.cost.model_dump(by_alias=True) if answer.cost is not None else None
-        self.device = answer.device.key if answer.device is not None else None
         # How something was read is worth its tokens only to those who ask for everything.
         self.method = answer.method if answer.verified is not None or style.level == "full" else None
         self.fence = None if command.name in OUR_OWN_WORDS else Fence(self._source())
@@ -155,6 +155,10 @@ class _Facts:
         if device is None or not (self.command.opens_session or self.command.boots or self.style.level == "full"):
             return data
         return {"deviceName": marked(device.name), **data}
+
+    def _told(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The data as a resource: what it holds is said in front of it, for there is no fence."""
+        return data if self.command.name in OUR_OWN_WORDS else {"untrusted": self._source()} | data
 
     def _source(self) -> str:
         return f"screen of {self.device}" if self.device is not None else self.command.name

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from anydevice_mcp.http import bodies, guard, listener, service
 from anydevice_mcp.http.tokens import TokenError, Tokens
@@ -291,6 +292,17 @@ async def test_a_device_that_a_revoked_token_held_by_a_sessions_name_is_free(sit
         site.tokens.remove("agent")
         await until(lambda: not site.router.services.sessions.all())
         assert code(await other.call("open", device="fake-1")) == "ok"
+
+
+async def test_who_is_not_let_in_is_in_the_log_and_does_not_fill_it(site: Site) -> None:
+    with capture_logs() as logged:
+        async with Web(site.url, "adt_guess") as web:
+            for _ in range(20):
+                assert (await web.post("tools/list")).status_code == 401
+        async with Web(site.url, site.token()) as web:
+            assert (await web.post("tools/list", host="evil.example")).status_code == 421
+    lines = [line for line in logged if line["event"] == "http_refused"]
+    assert len(lines) == 1 and lines[0]["status"] == 401 and "adt_guess" not in str(lines)
 
 
 # --- the file of tokens ---

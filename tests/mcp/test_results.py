@@ -253,7 +253,8 @@ async def test_all_of_a_cut_result_is_a_resource_of_its_principal_only(router: R
         link = next(part for part in result["content"] if part["type"] == "resource_link")
         assert link["uri"] in " ".join(result["structuredContent"]["truncated"]) and link["uri"] in text_of(result)
         read = await client.ask("resources/read", {"uri": link["uri"]})
-        assert json.loads(read["result"]["contents"][0]["text"])["rows"] == rows
+        whole = json.loads(read["result"]["contents"][0]["text"])
+        assert whole["rows"] == rows and whole["untrusted"] == "test-show"  # there is no fence around a resource
         for _ in range(RESULTS_KEPT):
             await client.call("test-show", data={"rows": rows})
         assert (await client.ask("resources/read", {"uri": link["uri"]}))["error"]["code"] == -32602  # made room

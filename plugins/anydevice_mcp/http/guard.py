@@ -7,6 +7,7 @@ Refusals are JSON-RPC errors, with the status the specification names: 421 host,
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import ceil
@@ -41,6 +42,8 @@ IDLE_MARGIN = 60.0
 """Seconds after the protocol's own end of an idle session."""
 END_SECONDS = 5.0
 """How long the end of a session in the protocol may take."""
+NOTE_SECONDS = 10.0
+"""How often at most the log says that somebody was not let in."""
 SHARE = 4
 """Which part of all sessions one token may have: a quarter."""
 OPEN_MOST = 256
@@ -103,6 +106,7 @@ class Guard:
         self._buckets: dict[str, _Bucket] = {}
         self._sessions: dict[str, _Held] = {}
         self._open: dict[anyio.CancelScope, Token] = {}
+        self._refused, self._note_again = 0, -math.inf
         self._hosts = {host.casefold() for host in (*LOOPBACK_HOSTS, *choices.hosts)}
         self._origins = {origin.casefold().rstrip("/") for origin in choices.origins}
 
@@ -119,6 +123,7 @@ class Guard:
             session = self._session(headers, token)
             scope.setdefault("state", {})[SEAT] = _seat(token, session, toolset)
         except Refusal as refused:
+            self._note(refused)
             await bodies.pass_over(receive)
             await _refuse(send, refused)
             return
@@ -156,6 +161,15 @@ class Guard:
                 self._after(scope, session, held, status)
         if open_.cancelled_caught:
             await _break_off(send, status)
+
+    def _note(self, refused: Refusal) -> None:
+        """Logs that somebody was not let in: once in a while, with how often."""
+        if refused.status not in (401, 403, 421):
+            return
+        self._refused += 1
+        if anyio.current_time() >= self._note_again:
+            log.warning("http_refused", status=refused.status, reason=refused.message, times=self._refused)
+            self._refused, self._note_again = 0, anyio.current_time() + NOTE_SECONDS
 
     async def _message(self, receive: Receive) -> Receive:
         """The body, read and judged; a `receive` that gives it again."""
