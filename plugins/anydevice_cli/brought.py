@@ -53,7 +53,18 @@ def load(name: str) -> click.Command | None:
         raise click.ClickException(f"the subcommand {name} of {_home(point)} cannot be imported: {reason}") from error
     if not isinstance(loaded, click.Command):
         raise click.ClickException(f"the subcommand {name} of {_home(point)} is no click command")
+    _say_whole(loaded)
     return loaded
+
+
+def _say_whole(command: click.Command) -> None:
+    """Has a group list its commands by whole sentences, where it says nothing else: click would cut them."""
+    from .device import in_short
+
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        if not below.short_help and below.help:
+            below.short_help = in_short(" ".join(below.help.partition("\n\n")[0].split()))
+        _say_whole(below)
 
 
 def _points() -> list[EntryPoint]:

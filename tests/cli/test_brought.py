@@ -78,3 +78,12 @@ def test_json_in_front_reaches_the_command_of_a_group(home: Home) -> None:
     assert again["code"] == "refused" and "already" in again["message"] and "incident" not in again["details"]
     front = home.cli("--json", "token", "list")
     assert json.loads(front.stdout)["data"]["tokens"][0]["name"] == "ci"
+
+
+def test_a_group_lists_its_commands_by_whole_sentences(home: Home) -> None:
+    sentence = "Greets everybody who is in the room by name, one after the other, and sits down again"
+    source = "import click\n\n@click.group()\ndef hello(): ...\n\n@hello.command()\ndef all():\n"
+    source += f"    '''{sentence}.\n\n    More.'''\n"
+    bring(home, "polite", "greet", source)
+    help = " ".join(home.cli("greet", "--help").stdout.split())
+    assert f"{sentence}." in help and "..." not in help.partition("Commands:")[2] and "More." not in help

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from anydevice.places import CALLER_PATH
+
 from ..support.daemons import CLI, PATIENCE, Home, eventually
 
 pytestmark = pytest.mark.daemon
@@ -124,7 +126,8 @@ def test_working_directory_and_environment_travel(daemon: Home, tmp_path: Path) 
         data = daemon.json("say", "x", cwd=tmp_path)["data"]
     finally:
         daemon.extra = {}
-    assert (data["cwd"], data["env"]) == (str(tmp_path), {"ANDROID_SERIAL": "abc"})
+    path = {CALLER_PATH: daemon.environ["PATH"]}
+    assert (data["cwd"], data["env"]) == (str(tmp_path), {"ANDROID_SERIAL": "abc"} | path)
     assert data["scopes"] == ["read", "act", "admin"]
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from anydevice.client import Answer, AsyncClient, Client, connect
 from anydevice.client._answer import command_name, merge, wire_name
+from anydevice.places import CALLER_PATH
 from anydevice_schemas.errors import (
     CallCancelled,
     CallTimeout,
@@ -170,7 +171,7 @@ def test_the_daemons_own_operations_are_under_host(client: Client, daemon: Home)
 def test_working_directory_and_environment_are_those_of_the_client(daemon: Home, tmp_path: Path) -> None:
     with Client(cwd=str(tmp_path), environ={"ANDROID_SERIAL": "abc", "PATH": "/bin"}) as client:
         data = client.say(text="x").data
-    assert (data["cwd"], data["env"]) == (str(tmp_path), {"ANDROID_SERIAL": "abc"})
+    assert (data["cwd"], data["env"]) == (str(tmp_path), {"ANDROID_SERIAL": "abc", CALLER_PATH: "/bin"})
     assert data["scopes"] == ["read", "act"]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from anydevice.host import record
+from anydevice.places import CALLER_PATH
 
 from ..support.daemons import ALONE, PATIENCE, VERSION, Home, eventually
 
@@ -267,10 +268,11 @@ def test_what_libraries_print_goes_to_the_log(home: Home) -> None:
 def test_the_environment_of_whoever_starts_it_does_not_become_the_daemons(home: Home) -> None:
     home.extra = {"ANDROID_SERIAL": "first", "ANYDEVICE_APP_EVENT_URL_TEMPLATE": "a://b"}
     first = home.json("say", "x")["data"]
-    assert first["env"] == {"ANDROID_SERIAL": "first", "ANYDEVICE_APP_EVENT_URL_TEMPLATE": "a://b"}
+    path = {CALLER_PATH: home.environ["PATH"]}
+    assert first["env"] == {"ANDROID_SERIAL": "first", "ANYDEVICE_APP_EVENT_URL_TEMPLATE": "a://b"} | path
     assert first["daemonEnv"] == {"ANYDEVICE_HOME": str(home.path)}
     home.extra = {"ANDROID_SERIAL": "second"}
-    assert home.json("say", "x")["data"]["env"] == {"ANDROID_SERIAL": "second"}
+    assert home.json("say", "x")["data"]["env"] == {"ANDROID_SERIAL": "second"} | path
 
 
 def test_a_second_signal_ends_it_at_once(home: Home) -> None:

@@ -65,6 +65,10 @@ def _install(folder: Path, name: str, source: str, changes: Mapping[str, Any], *
         folder,
         distribution or f"{name}-sick",
         modules={f"{package}/__init__.py": source},
-        data={f"{package}/backend.toml": "".join(f"{key} = {toml(value)}\n" for key, value in manifest.items())},
+        data={
+            f"{package}/backend.toml": "".join(
+                f"{key} = {toml(value)}\n" for key, value in manifest.items() if value is not None
+            )
+        },
         entry_points={"anydevice.backends": {name: f"{package}:Backend"}},
     )

@@ -66,7 +66,7 @@ def toml(value: Any) -> str:
         return f'"{escaped}"'
     if isinstance(value, list):
         return "[" + ", ".join(map(toml, value)) + "]"
-    return "{" + ", ".join(f"{toml(key)} = {toml(item)}" for key, item in value.items()) + "}"
+    return "{" + ", ".join(f"{toml(key)} = {toml(item)}" for key, item in value.items() if item is not None) + "}"
 
 
 def install_fake_backend(
