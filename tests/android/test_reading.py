@@ -35,6 +35,13 @@ def named(dump: Dump, name: str, view: View = PHONE) -> Node:
     return found[0]
 
 
+def test_every_captured_output_is_held_by_a_test() -> None:
+    files = [*Path(__file__).parent.glob("test_*.py"), *(Path(__file__).parent.parent / "adb").glob("test_*.py")]
+    tests = "".join(path.read_text("utf-8") for path in files)
+    kept = {path.name for path in FIXTURES.iterdir()} - {"README.md", "SOURCES.tsv"}
+    assert len(kept) > 30 and [name for name in sorted(kept) if f'"{name}"' not in tests] == []
+
+
 # --- dumps ---
 
 
