@@ -71,7 +71,7 @@ async def rig(
     env = {"ANDROID_ADB_SERVER_PORT": str(lab.port)} if environment is None else environment
     chosen = Settings(
         home=home,
-        disabled=frozenset({"web", "linux", "mcp"}),
+        disabled=frozenset({"web", "linux", "apple", "harmonyos", "vega", "mcp"}),
         profile="full",
         confirm="caller",
         tables={"android": {"start_server": False, "emulator_ports": list(PORTS), **settings}},

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import anyio
@@ -32,6 +33,11 @@ SETTINGS = "avds.json"
 UP = ("sys.boot_completed", "dev.bootcomplete")
 """Properties that are there once Android is up."""
 REMARK = "INFO    | Storing crashdata in: /tmp/android-lab/emu-crash-36.1.9.db, detection is enabled for process\n"
+LIST = f"""import json, sys
+print({REMARK!r}, end="")
+print(*json.load(open(sys.argv[1] + "/{SETTINGS}"))["avds"], sep="\\n")
+"""
+"""Listing alone needs nothing of the lab: backends list often."""
 UNKNOWN = (
     "PANIC: Unknown AVD name [{}], use -list-avds to see valid list.\n"
     "HOME is defined but could not find {}.ini in $HOME/.android/avd\n"
@@ -56,7 +62,10 @@ def make_tools(folder: Path, avds: Mapping[str, Mapping[str, Any]], *, home: str
     """
     (folder / "emulator").mkdir()
     program = folder / "emulator" / "emulator"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {__name__} "{folder}" "$@"\n')
+    program.write_text(
+        f"#!/bin/sh\nif [ \"$1\" = -list-avds ]; then exec {sys.executable} -IS -c {quote(LIST)} '{folder}'; fi\n"
+        f'exec {sys.executable} -m {__name__} "{folder}" "$@"\n'
+    )
     program.chmod(0o755)
     settings = {"home": home, "path": sys.path, "avds": {name: dict(fields) for name, fields in avds.items()}}
     (folder / SETTINGS).write_text(json.dumps(settings))
@@ -69,9 +78,6 @@ async def main(argv: list[str]) -> int:
     settings = json.loads((folder / SETTINGS).read_text())
     avds: dict[str, dict[str, Any]] = settings["avds"]
     sys.stdout.write(REMARK)
-    if "-list-avds" in words:
-        sys.stdout.write("".join(f"{name}\n" for name in avds))
-        return 0
     name = _after(words, "-avd")
     if name not in avds:
         sys.stderr.write(UNKNOWN.format(name, name))
