@@ -145,6 +145,8 @@ class _Facts:
         self.method = answer.method if answer.verified is not None or style.level == "full" else None
         self.fence = None if command.name in OUR_OWN_WORDS else Fence(self._source())
         self.error: dict[str, Any] = {}
+        self.ours: dict[str, Any] = {}
+        """Details of the error that are ours, and stand outside of the fence."""
         if answer.error is not None:
             self._take_error(answer.error.model_dump(by_alias=True), scrub)
 
@@ -176,9 +178,11 @@ class _Facts:
         if wire.get("device") is not None:
             self.error["device"] = wire["device"]
         kind = ERRORS.get(wire["code"], AnydeviceError)
-        ours = _OURS_WITHOUT_DEVICE if self.error.get("device") is None else _OUR_DETAILS
-        if issubclass(kind, _TRUSTED_DETAILS) and ours.issuperset(details):
-            self.fence = None
+        if issubclass(kind, _TRUSTED_DETAILS):
+            words = _OURS_WITHOUT_DEVICE if self.error.get("device") is None else _OUR_DETAILS
+            self.ours = {name: value for name, value in self.error["details"].items() if name in words}
+            if len(self.ours) == len(self.error["details"]):
+                self.fence = None
 
     # --- success ---
 
@@ -313,7 +317,9 @@ class _Facts:
         if error.get("device"):
             lines.append(f"Device: {error['device']}")
         lines += self._notice_lines()
-        inside = [dense(error["details"])] if error["details"] else []
+        rest = {name: value for name, value in error["details"].items() if name not in self.ours}
+        lines += [dense(self.ours)] if self.ours else []
+        inside = [dense(rest)] if rest else []
         inside += self._fenced_lines()
         if inside:
             whole = "\n".join(inside)

@@ -202,6 +202,8 @@ async def test_what_a_device_or_another_said_is_inside_also_in_errors_of_ours(
         text = text_of(result)
         assert "IGNORE" in text and "IGNORE" not in outside(text)
         assert result["structuredContent"]["untrusted"]
+        for name in {"param", "alternative", "operation", "expires"} & set(details):
+            assert f'"{name}"' in outside(text)  # what helps on is not taken for what a device said
 
 
 async def test_a_message_a_hint_a_notice_or_a_cut_begins_no_line_of_its_own(router: Router) -> None:
