@@ -76,6 +76,7 @@ class HarmonyosApps(Apps):
             AppCrashed: It ended while it started.
             ActionUnverified: Something else is in front, or several apps would take the URL.
             CallTimeout: It did not come up in time.
+            OutcomeUnknown: The device did not say whether it started it.
             DeviceNotReady: The device is locked, or its screen is off.
         """
         app, ability, module = await self._meant(request.app)
@@ -95,7 +96,7 @@ class HarmonyosApps(Apps):
             words += ["-U", request.url]
         words += _parameters(request.arguments)
         end = anyio.current_time() + request.deadline
-        done = await self._reach.hdc.shell(line(*words), deadline=request.deadline)
+        done = await self._reach.hdc.act(line(*words), deadline=request.deadline)
         verdict = missions.started(done.text)
         if not verdict.ok:
             raise await self._refused(verdict, request)
@@ -134,7 +135,7 @@ class HarmonyosApps(Apps):
         if await self._packages.bundle(app) is None:
             raise await self._unknown(app)
         was = bool(await self._reach.pids(app))
-        verdict = missions.stopped((await self._reach.run("aa", "force-stop", app)).text)
+        verdict = missions.stopped((await self._reach.hdc.act(line("aa", "force-stop", app))).text)
         if not verdict.ok and verdict.code == missions.NO_PACKAGE:
             raise await self._unknown(app)
         with anyio.move_on_after(CLOSING):

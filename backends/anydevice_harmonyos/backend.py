@@ -25,6 +25,7 @@ from .hdc import HdcDevice, HdcServer, Row, program
 from .instance import Instance
 from .inventory import PLATFORM, PREFIX, Known, devices, virtual
 from .power import Inner, InstanceDriver
+from .reach import Slot
 from .reading.emulators import Virtual
 from .reading.params import Identity, identity, parse_params, question
 
@@ -52,7 +53,7 @@ class HarmonyosBackend(Backend):
         self._emulator = str(host.settings.get("emulator", ""))
         self._asked: dict[tuple[HdcServer, str], Identity] = {}
         self._listed: dict[str, HdcServer] = {}
-        self._slots: dict[tuple[HdcServer, str], anyio.Lock] = {}
+        self._slots: dict[tuple[HdcServer, str], Slot] = {}
         self._programs: dict[tuple[Any, ...], Emulators] = {}
         self._instances: dict[tuple[HdcServer, str], Instance] = {}
         self._starting = anyio.Lock()
@@ -167,7 +168,7 @@ class HarmonyosBackend(Backend):
     def _maker(self, server: HdcServer, variables: Mapping[str, str]) -> Inner:
         def make(device: Device, key: str, instance: str) -> Driver:
             hdc = HdcDevice(server, key, variables, self._hdc)
-            slot = self._slots.setdefault((server, key), anyio.Lock())
+            slot = self._slots.setdefault((server, key), Slot())
             return HarmonyosDriver(device, hdc, self._emulators_of(server, variables), slot, instance)
 
         return make

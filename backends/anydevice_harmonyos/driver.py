@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-import anyio
-
 from anydevice.driver import Driver
 from anydevice_schemas import Device, DeviceRef
 from anydevice_schemas.errors import DeviceOffline
@@ -27,7 +25,7 @@ from .perf import HarmonyosPerf
 from .pointer import HarmonyosPointer, RemotePointer
 from .power import EmulatorPower
 from .presses import ByRemote, ByTouch
-from .reach import Reach
+from .reach import Reach, Slot
 from .recording import HarmonyosRecording
 from .screen import HarmonyosScreen
 from .settings import HandheldSettings, HarmonyosSettings
@@ -44,10 +42,10 @@ class HarmonyosDriver(Driver):
         device: Device,
         hdc: HdcDevice,
         emulators: Emulators,
-        slot: anyio.Lock | None = None,
+        slot: Slot | None = None,
         instance: str = "",
     ) -> None:
-        """`slot` is the queue of the device's automation program, `instance` the name of its virtual device."""
+        """`slot` is what all drivers of the device share, `instance` the name of its virtual device."""
         self.device = device
         self._reach = reach = Reach(hdc, slot)
         looking = Looking(reach)
@@ -102,7 +100,7 @@ class HarmonyosDriver(Driver):
 
     async def clean(self) -> None:
         """See `Driver.clean`; what fails does not keep the rest from being done."""
-        await _each([*self._ending(), self.settings.clean])
+        await _each([*self._ending(), self.settings.clean, self._reach.tidy])
 
     async def aclose(self) -> None:
         """See `Driver.aclose`."""

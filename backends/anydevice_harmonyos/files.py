@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,6 @@ import anyio.to_thread
 from anydevice.driver import Acted, Files
 from anydevice_schemas.errors import (
     ActionUnverified,
-    AnydeviceError,
     CallTimeout,
     InvalidArgument,
     PathNotFound,
@@ -56,6 +55,7 @@ class HarmonyosFiles(Files):
         pairs = await anyio.to_thread.run_sync(_walk, Path(source), target)
         total = 0
         async with _within(deadline), _workplace() as folder:
+            await self._reach.tidy()
             await self._folders([posixpath.dirname(target)], make=False)
             if await anyio.Path(source).is_dir():
                 await self._folders([target, *sorted({posixpath.dirname(path) for _, path in pairs})], make=True)
@@ -73,6 +73,7 @@ class HarmonyosFiles(Files):
             Refused: The device could not read it, or the folder has too many files.
         """
         async with _within(deadline), _workplace() as folder:
+            await self._reach.tidy()
             if not await self._is_folder(source):
                 size = await self._receive(source, Path(target), folder, deadline)
                 return Acted("hdc-file", verified=True, data={"files": 1, "bytes": size})
@@ -129,7 +130,7 @@ class HarmonyosFiles(Files):
             moved = done.status == 0
         finally:
             if not moved:
-                await self._away(passing)
+                await self._reach.away(passing)
         if done.status == FOLDER:
             raise _a_folder(path)
         if not moved:
@@ -160,13 +161,8 @@ class HarmonyosFiles(Files):
             await anyio.to_thread.run_sync(shutil.move, here, target)
         finally:
             if passing:
-                await self._away(passing)
+                await self._reach.away(passing)
         return found
-
-    async def _away(self, passing: str) -> None:
-        """Removes a temporary file of the device; one that stays behind keeps nobody from anything."""
-        with anyio.CancelScope(shield=True), suppress(AnydeviceError):
-            await self._reach.hdc.shell(f"rm -f {quote(passing)}", deadline=2.0)
 
 
 @asynccontextmanager

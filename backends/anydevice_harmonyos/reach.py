@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
 
 from anydevice_schemas import Point, Rect
 from anydevice_schemas.errors import (
+    AnydeviceError,
     BackendBroken,
     CallTimeout,
     DeviceNotReady,
@@ -53,14 +55,43 @@ class View:
         return Rect(0, 0, self.width / self.scale, self.height / self.scale)
 
 
+@dataclass(slots=True)
+class Slot:
+    """What all drivers of one device share, one after the other.
+
+    Attributes:
+        queue: Of the device's automation program; calls that overlap there block each other.
+        left: Temporary files of ours on the device that are to be removed.
+    """
+
+    queue: anyio.Lock = field(default_factory=anyio.Lock)
+    left: set[str] = field(default_factory=set)
+
+
 class Reach:
     """What the capabilities of one device share."""
 
-    def __init__(self, hdc: HdcDevice, slot: anyio.Lock | None = None) -> None:
-        """`slot` is the queue of this device's automation program; calls that overlap there block each other."""
+    def __init__(self, hdc: HdcDevice, slot: Slot | None = None) -> None:
         self.hdc = hdc
-        self.slot = slot or anyio.Lock()
+        self.slot = slot or Slot()
         self._view: View | None = None
+
+    async def away(self, path: str) -> None:
+        """Removes a temporary file of ours, also while its caller is cancelled; `tidy` does it where this cannot."""
+        self.slot.left.add(path)
+        with anyio.CancelScope(shield=True), suppress(AnydeviceError):
+            await self.tidy()
+
+    async def tidy(self) -> None:
+        """Removes what `away` could not.
+
+        Raises:
+            AnydeviceError: As `HdcDevice.shell`; it stays remembered.
+        """
+        if self.slot.left:
+            names = sorted(self.slot.left)
+            await self.hdc.shell(line("rm", "-f", *names), deadline=2.0)
+            self.slot.left.difference_update(names)
 
     async def run(self, *words: str | int, deadline: float = 10.0) -> ShellDone:
         """Runs a program on the device; each word reaches it as it is.
@@ -100,7 +131,7 @@ class Reach:
         end = anyio.current_time() + deadline
         try:
             with anyio.fail_after(deadline):
-                await self.slot.acquire()
+                await self.slot.queue.acquire()
         except TimeoutError:
             raise CallTimeout(
                 "The device's automation program is busy with another call.", after=deadline, waiting_for="uitest"
@@ -111,7 +142,7 @@ class Reach:
                 return await self.hdc.act(command, deadline=left)
             return await self.hdc.shell(command, deadline=left, most=most)
         finally:
-            self.slot.release()
+            self.slot.queue.release()
 
     async def input(self, *commands: str, seconds: float = 0.0, seen: bool = False) -> inputs.Verdict:
         """Gives input, if the screen is on and has a size: the device says `No Error` where nothing arrives.

@@ -221,9 +221,8 @@ class Film:
                 self._error = error
 
     async def _toggle(self) -> Any:
-        return await self._reach.run(
-            "aa", "start", "-b", RECORDER, "-a", ABILITY, "--ps", "CustomizedFileName", self._name
-        )  # fmt: skip
+        words = ("aa", "start", "-b", RECORDER, "-a", ABILITY, "--ps", "CustomizedFileName", self._name)
+        return await self._reach.hdc.act(line(*words))  # done twice it would undo itself
 
     async def _fetch(self) -> None:
         uri = ""

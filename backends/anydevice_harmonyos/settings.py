@@ -11,6 +11,7 @@ from anydevice.driver import Acted, Setting, Settings
 from anydevice_schemas.errors import AppNotFound, InvalidArgument, Refused, Unsupported
 
 from .emulating import Emulators
+from .hdc import line
 from .packages import Packages
 from .reach import DISPLAY, Reach
 from .reading import display
@@ -53,8 +54,8 @@ class HarmonyosSettings(Settings):
         """
         app = app.partition("/")[0]
         await self._installed(app)
-        await self._reach.run("aa", "force-stop", app)
-        said = (await self._reach.run("bm", "clean", "-n", app, "-d", deadline=20.0)).text
+        await self._reach.hdc.act(line("aa", "force-stop", app))
+        said = (await self._reach.hdc.act(line("bm", "clean", "-n", app, "-d"), deadline=20.0)).text
         if not cleaned(said):
             raise Refused(
                 "The device did not clear what the app has stored.",
@@ -123,7 +124,7 @@ class HandheldSettings(HarmonyosSettings):
 
     async def _turn(self, value: str) -> None:
         if self._emulators is None:
-            await self._reach.hdc.shell(f"hidumper -s 4607 -a '-motion,{TURNS.index(value)}'")
+            await self._reach.hdc.act(f"hidumper -s 4607 -a '-motion,{TURNS.index(value)}'")
             await self._until(value)
             return
         if not self._instance:

@@ -172,7 +172,8 @@ class VegaApps(Apps):
         return await self._packages.crashed(app) > self._crashes
 
     async def _send(self, address: str, request: OpenRequest) -> None:
-        done = await self._reach.sh(f"touch {FLAG}; {line('vmsgr', 'send', address)}", deadline=request.deadline)
+        launch = f"touch {FLAG}; {line('vmsgr', 'send', address)}"
+        done = await self._reach.act_line(launch, "vmsgr", deadline=request.deadline)
         if done.status != 0 or guest.unreached(done.both):
             raise _nobody(done)
 
@@ -232,7 +233,7 @@ class VegaApps(Apps):
         return Acted("vmsgr", verified=True, data={**data, **{name: value for name, value in more.items() if value}})
 
     async def _terminate(self, app: str) -> None:
-        await self._reach.run("vlcm", "terminate-app", "--pkg-id", app, "--force")
+        await self._reach.act("vlcm", "terminate-app", "--pkg-id", app, "--force")
         with anyio.move_on_after(CLOSING):
             while guest.of_app(app, await self._packages.running()):  # noqa: ASYNC110 - nothing tells when it has gone
                 await anyio.sleep(STEP)

@@ -70,6 +70,7 @@ class VegaBackend(Backend):
         self._start = bool(host.settings.get("start_server", True))
         self._sdk = Sdk(str(host.settings.get("program", "")))
         self._asked: dict[tuple[AdbServer, str], _Asked] = {}
+        self._left: dict[tuple[AdbServer, str], set[str]] = {}
         self._virtuals = Virtuals(self._sdk, Path(host.run_dir, "vvd"))
         self._starting = anyio.Lock()
 
@@ -106,7 +107,8 @@ class VegaBackend(Backend):
         server = AdbServer.of(env.variables, self._server)
 
         def inner(row: Device, adb: AdbDevice) -> Driver:
-            return VegaDriver(row, adb, self._sdk, env.variables)
+            left = self._left.setdefault((server, row.id), set())
+            return VegaDriver(row, adb, self._sdk, env.variables, left)
 
         if device.id.startswith(PREFIX):
             virtual, images = await self._virtuals.of(device.id, server, env.variables)

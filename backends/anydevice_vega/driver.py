@@ -37,11 +37,19 @@ from .ways import VegaNavigation, VegaRemote
 class VegaDriver(Driver):
     """Drives one device. Holds no connection of its own; each command has one."""
 
-    def __init__(self, device: Device, adb: AdbDevice, tools: Sdk, variables: Mapping[str, str]) -> None:
-        """`tools` are the SDK's, called with a caller's `variables`; used to end a virtual device only."""
+    def __init__(
+        self,
+        device: Device,
+        adb: AdbDevice,
+        tools: Sdk,
+        variables: Mapping[str, str],
+        left: set[str] | None = None,
+    ) -> None:
+        """`tools` are the SDK's, called with a caller's `variables`; used to end a virtual device only. `left` is as of
+        `Reach`."""
         self.device = device
         self._adb = adb
-        self._reach = reach = Reach(adb)
+        self._reach = reach = Reach(adb, left)
         packages = Packages(reach)
         routes = Routes(reach)
         self.elements = VegaElements(reach, routes)
@@ -88,7 +96,7 @@ class VegaDriver(Driver):
     async def clean(self) -> None:
         """See `Driver.clean`; what fails does not keep the rest from being done."""
         wrong: Exception | None = None
-        for step in (self.recording.finish, self.forwards.clean, self.config.clean):
+        for step in (self.recording.finish, self.forwards.clean, self.config.clean, self._reach.tidy):
             try:
                 await step()
             except Exception as error:

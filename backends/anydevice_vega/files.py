@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +13,9 @@ import anyio
 import anyio.to_thread
 
 from anydevice.driver import Acted, Files
-from anydevice_adb import line, quote
+from anydevice_adb import quote
 from anydevice_schemas.errors import (
     ActionUnverified,
-    AnydeviceError,
     CallTimeout,
     InvalidArgument,
     PathNotFound,
@@ -137,13 +136,13 @@ class VegaFiles(Files):
         stage = f"{SHARED}/anydevice-{secrets.token_hex(6)}"
         try:
             with anyio.fail_after(deadline):
+                await self._reach.tidy()
                 await self._reach.run("mkdir", "-p", stage, deadline=5.0)
                 yield stage
         except TimeoutError:
             raise CallTimeout("The files were not copied in time.", after=deadline, waiting_for="files") from None
         finally:
-            with anyio.move_on_after(5.0, shield=True), suppress(AnydeviceError):
-                await self._reach.sh(line("rm", "-rf", stage), deadline=4.0)
+            await self._reach.away(stage)
 
 
 def _walk(source: Path) -> list[tuple[Path, str]]:

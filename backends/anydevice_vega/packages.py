@@ -6,7 +6,6 @@ import difflib
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,8 @@ import anyio
 import anyio.to_thread
 
 from anydevice.driver import Acted
-from anydevice_adb import line
 from anydevice_schemas.errors import (
     ActionUnverified,
-    AnydeviceError,
     AppNotFound,
     InvalidArgument,
     PathNotFound,
@@ -104,6 +101,7 @@ class Packages:
             PathNotFound: There is no such file.
             InvalidArgument: It is no package.
             Refused: The device said no.
+            OutcomeUnknown: The device did not say whether it did.
             ActionUnverified: It said yes, and nothing new is there.
         """
         file = Path(path)
@@ -114,10 +112,9 @@ class Packages:
         target = f"/tmp/anydevice-{secrets.token_hex(6)}{SUFFIX}"
         try:
             await self._reach.patiently(lambda: self._reach.adb.push(file, target, deadline=deadline))
-            done = await self._reach.run("vpm", "install", target, "--force", deadline=deadline)
+            done = await self._reach.act("vpm", "install", target, "--force", deadline=deadline)
         finally:
-            with anyio.move_on_after(5.0, shield=True), suppress(AnydeviceError):
-                await self._reach.run("rm", "-f", target, deadline=4.0)
+            await self._reach.away(target)
         said = done.both
         if done.status != 0 or not guest.installed_well(said):
             if guest.no_package(said) or (inner is None and guest.says_no_more(said)):
@@ -149,7 +146,7 @@ class Packages:
         names = await self.names()
         if not NAME.fullmatch(app) or app not in names:
             raise self.unknown(app, names)
-        done = await self._reach.sh(line("vpm", "uninstall", app), deadline=60.0)
+        done = await self._reach.act("vpm", "uninstall", app, deadline=60.0)
         with anyio.move_on_after(5.0):
             while app in await self.names():  # noqa: ASYNC110 - nothing tells when it has gone
                 await anyio.sleep(0.1)

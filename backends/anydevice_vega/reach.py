@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -39,10 +40,12 @@ READY: Final = "device"
 class Reach:
     """What the capabilities of one device share."""
 
-    def __init__(self, adb: AdbDevice) -> None:
+    def __init__(self, adb: AdbDevice, left: set[str] | None = None) -> None:
+        """`left` are temporary files of ours that are to be removed; all drivers of the device share them."""
         self.adb = adb
         self.toolkit = Toolkit(adb)
         self._last: tuple[float, Page] | None = None
+        self._left: set[str] = set() if left is None else left
 
     async def run(self, *words: str | int, deadline: float = 10.0) -> ShellDone:
         """Runs a program on the device; each word reaches it as it is.
@@ -97,10 +100,37 @@ class Reach:
             OutcomeUnknown: It was sent, and no answer came.
             AnydeviceError: As `run`.
         """
+        return await self.act_line(line(*words), str(words[0]), deadline=deadline)
+
+    async def act_line(self, command: str, what: str, *, deadline: float = 10.0) -> ShellDone:
+        """As `act`, of a command line; `what` is the word for it in the error.
+
+        Raises:
+            OutcomeUnknown: It was sent, and no answer came.
+            AnydeviceError: As `sh`.
+        """
         try:
-            return await self.run(*words, deadline=deadline)
+            return await self.sh(command, deadline=deadline)
         except (CallTimeout, ConnectionLost) as error:
-            raise unknown(str(words[0]), error) from error
+            raise unknown(what, error) from error
+
+    async def away(self, path: str) -> None:
+        """Removes a temporary file or folder of ours, also while its caller is being cancelled. Where the device cannot
+        be reached it is remembered, for `tidy`."""
+        self._left.add(path)
+        with anyio.move_on_after(5.0, shield=True), suppress(AnydeviceError):
+            await self.tidy()
+
+    async def tidy(self) -> None:
+        """Removes what `away` could not.
+
+        Raises:
+            AnydeviceError: As `sh`; it stays remembered.
+        """
+        if self._left:
+            names = sorted(self._left)
+            await self.sh(line("rm", "-rf", *names), deadline=4.0)
+            self._left.difference_update(names)
 
     async def page(self) -> Page:
         """What is shown now.

@@ -17,7 +17,7 @@ from anydevice.testing import call
 from anydevice_harmonyos.hdc import HdcDevice, HdcServer
 from anydevice_harmonyos.reach import Reach
 from anydevice_lab.harmonyos import Lab
-from anydevice_schemas import Answer
+from anydevice_schemas import Answer, Call
 
 PRACTICE = "dev.anydevice.practice"
 WITHIN = 20.0
@@ -37,12 +37,16 @@ class Rig:
 
     async def do(self, command: str, /, *, expect: str = "ok", **arguments: Any) -> Answer:
         """Calls a command; its answer, which has to be `ok` or the error code that is expected."""
-        asked = call(command)
-        caller = asked.caller.model_copy(update={"env": self.environment, "cwd": str(self.folder)})
-        answer = await self.router.call(asked.model_copy(update={"caller": caller, "arguments": arguments}))
+        answer = await self.router.call(self.asked(command, **arguments))
         said = "ok" if answer.ok or answer.error is None else answer.error.code
         assert said == expect, (command, arguments, answer.error, answer.data)
         return answer
+
+    def asked(self, command: str, /, **arguments: Any) -> Call:
+        """A call as the caller makes it."""
+        made = call(command)
+        caller = made.caller.model_copy(update={"env": self.environment, "cwd": str(self.folder)})
+        return made.model_copy(update={"caller": caller, "arguments": arguments})
 
     async def devices(self) -> list[dict[str, Any]]:
         """What is listed now."""

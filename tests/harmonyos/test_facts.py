@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import anyio
 import pytest
 
 from anydevice_harmonyos.reach import View
 from anydevice_harmonyos.reading import display
-from anydevice_lab.harmonyos import Lab
+from anydevice_lab.harmonyos import Lab, write_hap
 from anydevice_schemas import Point
-from anydevice_schemas.errors import CallTimeout, DeviceNotReady, DeviceOffline, InvalidArgument, UpstreamUnavailable
+from anydevice_schemas.errors import (
+    CallTimeout,
+    DeviceNotReady,
+    DeviceOffline,
+    InvalidArgument,
+    OutcomeUnknown,
+    UpstreamUnavailable,
+)
 
-from .rig import PRACTICE, Rig, hdc, reach
+from .rig import PRACTICE, Rig, eventually, hdc, lines, reach
 
 pytestmark = pytest.mark.anyio
 FOLDER = "/data/local/tmp/facts"
@@ -182,3 +190,69 @@ async def test_what_was_not_sent_is_no_riddle(lab: Lab, phone: str) -> None:
     with pytest.raises(DeviceOffline):
         await held.uitest("uitest uiInput click 1 1", acts=True)
     assert await lab.journal(phone, "tap") == []
+
+
+async def test_a_start_a_stop_and_a_package_that_were_not_answered_are_not_known_to_have_been_done(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    async def unknown(match: str, command: str, **arguments: Any) -> None:
+        await lab.fault(phone, "disconnect", match=match, times=1)
+        answer = await router.do(command, device=phone, expect="outcome_unknown", **arguments)
+        assert answer.error is not None and not answer.error.retryable
+
+    fresh = "com.example.unknown"
+    await router.open(phone)
+    await unknown("aa start", "open", app=PRACTICE, new=True)
+    await unknown("aa force-stop", "close", app=PRACTICE)
+    package = router.folder / "fresh.hap"
+    write_hap(package, fresh)
+    await unknown("fresh.hap", "install", path=package.name)
+    await router.do("install", device=phone, path=package.name)
+    asked = await router.do("uninstall", device=phone, app=fresh, expect="confirmation_required")
+    assert asked.error is not None
+    await unknown(f"^{fresh}$", "uninstall", app=fresh, confirmToken=asked.error.details["token"])
+
+
+async def test_a_start_that_never_ends_is_not_known_to_have_been_made(lab: Lab, phone: str) -> None:
+    await lab.fault(phone, "hang", match="aa start", times=1)
+    with pytest.raises(OutcomeUnknown):
+        await hdc(lab, phone).act("aa start -a A -b com.example.b", deadline=1.0)
+
+
+async def test_what_a_copy_left_behind_when_the_server_died_goes_with_the_next_one_and_when_the_device_is_given_back(
+    lab: Lab, router: Rig, phone: str
+) -> None:
+    (router.folder / "one.txt").write_text("one")
+    held = reach(lab, phone)
+
+    async def left() -> list[str]:
+        rows = (await held.hdc.shell("ls /data/local/tmp")).text.split()
+        return [row for row in rows if row.endswith(".part")]
+
+    async def broken() -> None:
+        async with anyio.create_task_group() as group:
+            await lab.heard("command", clear=True)
+            await lab.fault(phone, "hang", match="mv -f", times=1)
+            group.start_soon(end)
+            arguments = {"action": "push", "hostPath": "one.txt", "devicePath": "/data/local/tmp/one.txt"}
+            spoilt = await router.router.call(router.asked("files", device=phone, **arguments))
+            assert spoilt.error is not None
+        await lab.server(up=True)
+        await eventually(left)
+
+    async def end() -> None:
+        async def moving() -> bool:
+            return any("mv -f" in line for line in await lines(lab, phone))
+
+        await eventually(moving)
+        await lab.server(up=False)
+
+    await broken()
+    await router.do("files", device=phone, action="push", hostPath="one.txt", devicePath="/data/local/tmp/one.txt")
+    assert await left() == []
+    await broken()
+    await router.do("appstate", device=phone)
+    for session in router.router.services.sessions.of_device(f"harmonyos:{phone}"):
+        router.router.services.sessions.end(session, "the holder is done")
+    await router.do("appstate", device=phone)
+    assert await left() == [], "the next holder finds the device as it was"

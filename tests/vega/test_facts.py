@@ -9,8 +9,9 @@ import anyio
 import pytest
 
 from anydevice.driver import RecordRequest
+from anydevice_adb import AdbDevice, AdbServer
 from anydevice_lab.vega import Lab
-from anydevice_schemas.errors import AnydeviceError
+from anydevice_schemas.errors import AnydeviceError, OutcomeUnknown
 from anydevice_vega.reach import Reach
 
 from .rig import Rig
@@ -138,3 +139,23 @@ async def test_a_key_that_was_not_answered_is_not_known_to_have_been_pressed(lab
     await router.open(stick)
     await lab.fault(stick, "toolkit_cut", match="injectInputKeyEvent", times=1)
     await router.do("tv-remote", device=stick, button="select", expect="outcome_unknown")
+
+
+async def test_a_program_that_was_not_answered_is_not_known_to_have_acted(lab: Lab, stick: str) -> None:
+    held = Reach(AdbDevice(AdbServer("127.0.0.1", lab.port), stick))
+    words = (("vmsgr", "send", "pkg://x"), ("vpm", "install", "/tmp/x"), ("vlcm", "terminate-app", "--pkg-id", "x"))
+    for name, *rest in words:
+        await lab.fault(stick, "hang", match=name, times=1)
+        with pytest.raises(OutcomeUnknown) as caught:
+            await held.act(name, *rest, deadline=1.0)
+        assert caught.value.details["sent"] == name
+
+
+async def test_what_could_not_be_removed_is_removed_with_the_next_copy(lab: Lab, router: Rig, stick: str) -> None:
+    (router.folder / "one.txt").write_text("one")
+    given = {"device": stick, "action": "push", "hostPath": "one.txt", "devicePath": "/tmp/one.txt"}
+    await lab.fault(stick, "hang", match="rm -rf /tmp/anydevice-", times=1)
+    await router.do("files", **given)
+    assert await router.shell(stick, LEFT) != "", "it stayed behind"
+    await router.do("files", **given)
+    assert await router.shell(stick, LEFT) == ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,18 +92,8 @@ class HdcDevice:
             OutcomeUnknown: It was sent, and no answer came.
             AnydeviceError: As `shell`, of what was not sent.
         """
-        sent: list[bool] = []
-        try:
+        with _done_or_unknown("shell") as sent:
             return await self._shell(command, deadline, MOST, sent)
-        except (CallTimeout, ConnectionLost) as error:
-            if not any(sent):
-                raise
-            raise OutcomeUnknown(
-                "The device did not answer: it may or may not have done that.",
-                hint="Look before doing it again (snapshot, or screenshot).",
-                sent="shell",
-                reason=error.code,
-            ) from error
 
     async def _shell(self, command: str, deadline: float, most: int, sent: list[bool]) -> ShellDone:
         """`sent` is told whether the command got through."""
@@ -154,17 +144,21 @@ class HdcDevice:
 
         Raises:
             InvalidArgument: Its path cannot be told to the server.
+            OutcomeUnknown: It was sent, and no answer came.
             AnydeviceError: As `shell`.
         """
-        return app_verdict(await self._transfer("install", "-r", path, deadline=deadline))
+        with _done_or_unknown("install") as sent:
+            return app_verdict(await self._transfer("install", "-r", path, deadline=deadline, sent=sent))
 
     async def uninstall(self, app: str, *, deadline: float) -> AppVerdict:
         """Removes an app.
 
         Raises:
+            OutcomeUnknown: It was sent, and no answer came.
             AnydeviceError: As `shell`.
         """
-        return app_verdict(await self._ask(f"uninstall {app}", deadline=deadline))
+        with _done_or_unknown("uninstall") as sent:
+            return app_verdict(await self._ask(f"uninstall {app}", deadline=deadline, sent=sent))
 
     async def forward(self, host: str, device: str, *, reverse: bool = False) -> None:
         """Forwards a port of this host to a socket of the device, or with `reverse` the other way.
@@ -221,20 +215,24 @@ class HdcDevice:
         ):
             yield connection
 
-    async def _raw(self, command: str, *, deadline: float = DEADLINE) -> str:
+    async def _raw(self, command: str, *, deadline: float = DEADLINE, sent: list[bool] | None = None) -> str:
         async with self._channel(deadline, command.partition(" ")[0]) as channel:
             await channel.command(command)
+            if sent is not None:
+                sent.append(channel.sent)
             answer, _ = await channel.answer(MOST)
         return answer.decode("utf-8", "replace")
 
-    async def _ask(self, command: str, *, deadline: float = DEADLINE, path: str = "") -> str:
-        text = await self._raw(command, deadline=deadline)
+    async def _ask(
+        self, command: str, *, deadline: float = DEADLINE, path: str = "", sent: list[bool] | None = None
+    ) -> str:
+        text = await self._raw(command, deadline=deadline, sent=sent)
         found = refusal(text)
         if found is not None:
             raise error_of(found, path=path)
         return text
 
-    async def _transfer(self, *words: str, deadline: float) -> str:
+    async def _transfer(self, *words: str, deadline: float, sent: list[bool] | None = None) -> str:
         """A command with files of this host: a server here opens them itself, for another the program carries them."""
         named = os.path.basename(words[-1] if words[0] == "install" else words[2])
         if self.server.here:
@@ -246,14 +244,44 @@ class HdcDevice:
                         expected="a path without quotation marks",
                     )
             told = " ".join(f'"{word}"' if " " in word else word for word in words)
-            return await self._ask(told, deadline=deadline, path=named)
+            return await self._ask(told, deadline=deadline, path=named, sent=sent)
         path = await program.locate(self._variables, self._configured)
         argv = ["-s", self.server.address, "-t", self.key, *words]
+        if sent is not None:
+            sent.append(True)  # how far the program got is not known
         text = await program.run(path, argv, port=self.server.port, deadline=deadline)
         found = refusal(text)
         if found is not None:
             raise error_of(found, path=named)
         return text
+
+
+@contextmanager
+def _done_or_unknown(what: str) -> Iterator[list[bool]]:
+    """For what must not be repeated where it is not known whether it was done; yields a list that is told what got
+    through.
+
+    Raises:
+        OutcomeUnknown: Instead of an error that says that no answer came, where something had got through.
+    """
+    sent: list[bool] = []
+    try:
+        yield sent
+    except (CallTimeout, ConnectionLost) as error:
+        if not any(sent):
+            raise
+        raise OutcomeUnknown(
+            "The device did not answer: it may or may not have done that.",
+            hint=_LOOK.get(what, "Look before doing it again (snapshot, or screenshot)."),
+            sent=what,
+            reason=error.code,
+        ) from error
+
+
+_LOOK: Final = {
+    "install": "Call apps to see whether it is there before installing it again.",
+    "uninstall": "Call apps to see whether it is gone.",
+}
 
 
 def _whole(verdict: FileVerdict) -> FileVerdict:
