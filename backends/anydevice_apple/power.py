@@ -15,6 +15,7 @@ from anydevice_schemas.errors import (
     AnydeviceError,
     CallTimeout,
     DeviceNotReady,
+    OutcomeUnknown,
     ToolMissing,
 )
 
@@ -87,6 +88,7 @@ class SimulatorPower(Power):
 
         Raises:
             ActionUnverified: It is still up.
+            OutcomeUnknown: Its state cannot be read.
         """
         end = anyio.current_time() + deadline
         await self._release()
@@ -102,7 +104,13 @@ class SimulatorPower(Power):
             if state == SHUTDOWN:
                 return Acted("simctl", verified=True, data={"already_down": True} if already else {})
             if anyio.current_time() >= end:
-                raise ActionUnverified("The simulator is still there.", expected=SHUTDOWN, actual=state or "not told")
+                if state is None:
+                    raise OutcomeUnknown(
+                        "The simulator was shut down, and its state cannot be read.",
+                        sent="power.shutdown",
+                        reason="state not told",
+                    )
+                raise ActionUnverified("The simulator is still there.", expected=SHUTDOWN, actual=state)
             await anyio.sleep(min(STEP, 0.2))
 
     async def erase(self, *, deadline: float) -> Acted:

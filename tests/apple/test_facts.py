@@ -30,16 +30,18 @@ def a_port() -> int:
 
 
 @pytest.fixture
-async def taken(tmp_path: Path) -> AsyncIterator[tuple[Rig, str, str]]:
+async def taken(lab: Lab, tmp_path: Path) -> AsyncIterator[tuple[Rig, str, str]]:
     """A phone whose agent ended, and another one whose agent has its port now."""
     port = a_port()
-    async with Lab() as lab, rig(lab, tmp_path / "home", ports=[port, port + 20]) as router:
+    async with rig(lab, tmp_path / "home", ports=[port, port + 20]) as router:
         phone, other = await lab.start("iphone", "iphone")
         await router.open(phone)
         await anyio.run_process([lab.xcrun, "simctl", "terminate", phone, RUNNER])
         assert await lab.agent(other, port) == port
         await anyio.run_process([lab.xcrun, "simctl", "launch", other, PRACTICE, "--screen", "form"])
         yield router, phone, other
+    for one in (phone, other):
+        await lab.stop(one)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
+from anydevice.driver import Power
 from anydevice_lab.apple import Lab
+from anydevice_schemas.errors import OutcomeUnknown, UpstreamUnavailable
 
 from .rig import PRACTICE, Rig, eventually, programs, rig
 
@@ -54,8 +56,11 @@ async def test_in_landscape_elements_are_where_they_are_seen(lab: Lab, router: R
         await router.do("orientation", value="portrait")
 
 
-async def test_what_the_keyboard_hides_is_not_pressed_through_it(lab: Lab, router: Rig, phone: str) -> None:
+async def test_what_the_keyboard_hides_is_not_pressed_through_it(
+    lab: Lab, router: Rig, phone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A key was pressed in place of what lies under it (agent-device#2589, #2602; appium#15073)."""
+    monkeypatch.setattr("anydevice_apple.keys.GONE", 0.5)  # one that stays is waited for in vain
     await router.open(phone, "form")
     await router.do("fill", target="Name", text="Ada")
     await lab.fault(phone, "keyboard_stays")
@@ -84,6 +89,33 @@ async def test_a_question_of_the_system_is_told_at_once_and_never_answered_unask
         await lab.clear(phone)
         await router.do("alert", action="dismiss")
     assert (await lab.state(phone))["system_alert"] is False
+
+
+async def test_one_question_after_the_other_is_told_each_time_anew(lab: Lab, router: Rig, phone: str) -> None:
+    """The second alert was looked for where the first had been (auto-mobile#1163)."""
+    await router.open(phone)
+    for what in ("Location", "Contacts"):
+        await lab.ask_alert(phone, f"“Practice” Would Like to Use Your {what}", "Allow", f"No {what}")
+        told = await router.refused("dialog_open", "press", target="Increment")
+        assert what in told["text"] and f"No {what}" in told["buttons"]
+        await router.do("alert", action="dismiss")
+    await router.do("press", target="Increment")
+    assert await router.text("Count") == "1"
+
+
+async def test_a_state_that_cannot_be_read_is_not_taken_for_one(lab: Lab, router: Rig, phone: str) -> None:
+    """A look at the state that failed was taken for Shutdown (auto-mobile#6411)."""
+    (other,) = await lab.start("iphone")
+    driver = await router.driver(other)
+    said = "CoreSimulatorService connection interrupted.\n"
+    await lab.fault("mac", "answer", match="simctl list", stderr=said, code=1)
+    with pytest.raises(UpstreamUnavailable):
+        await driver.identify()
+    with pytest.raises(OutcomeUnknown):
+        await driver.capability(Power).shutdown(deadline=2.0)
+    await lab.clear("mac")
+    assert (await router.device(other))["state"] == "shutdown"
+    await lab.stop(other)
 
 
 async def test_a_press_that_does_nothing_is_not_called_a_success(lab: Lab, router: Rig, phone: str) -> None:
@@ -243,7 +275,7 @@ async def test_a_rotation_that_is_refused_is_told(lab: Lab, router: Rig, phone: 
     told = await router.refused("upstream_unavailable", "orientation", value="landscape-left")
     assert told["said"] == "Unable To Rotate Device"
     assert (await lab.state(phone))["orientation"] == "PORTRAIT"
-    assert (await router.do("settings", area="orientation")).data["value"] == "portrait"
+    assert (await router.do("orientation")).data["value"] == "portrait"
 
 
 async def test_an_app_that_died_is_told_and_not_the_home_screen_in_its_place(lab: Lab, router: Rig, phone: str) -> None:

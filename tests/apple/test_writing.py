@@ -40,10 +40,13 @@ async def test_a_long_text_goes_in_pieces_and_arrives_whole(lab: Lab, router: Ri
     assert len(await typed(lab, phone)) == 6
 
 
-async def test_where_the_time_is_up_it_is_told_how_much_was_typed(lab: Lab, router: Rig, phone: str) -> None:
+async def test_where_the_time_is_up_it_is_told_how_much_was_typed(
+    lab: Lab, router: Rig, phone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anydevice_apple.writing.AFTER", 24.0)  # of the thirty that a call has
     await router.open(phone, "form")
     await router.do("press", target="Notes")
-    await lab.fault(phone, "text_slow", seconds=9.0)
+    await lab.fault(phone, "text_slow", seconds=2.0)
     told = await router.refused("action_unverified", "type", text=WORDS)
     assert told["length"] == 1200 and 0 < told["typed"] < 1200 and told["typed"] % PIECE == 0
     await lab.clear(phone)
