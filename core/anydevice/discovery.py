@@ -19,6 +19,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from anydevice_schemas import CONTRACT_VERSION, MANIFEST_FILE, Manifest, contract_accepts
+from anydevice_schemas.errors import AnydeviceError
 
 BACKENDS = "anydevice.backends"
 PLUGINS = "anydevice.plugins"
@@ -98,8 +99,8 @@ class PluginRecord:
 
 
 def describe(error: BaseException) -> str:
-    """An exception as one short line."""
-    text = " ".join(str(error).split())[:300]
+    """An exception as one short line; of ours the message alone, as a reason is no place for a hint."""
+    text = " ".join(str(error.message if isinstance(error, AnydeviceError) else error).split())[:300]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

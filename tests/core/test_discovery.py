@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anydevice.discovery import BACKENDS, PLUGINS, PluginRecord, discover
+from anydevice.discovery import BACKENDS, PLUGINS, PluginRecord, describe, discover
 from anydevice.inventory import remedy
 from anydevice_schemas.errors import InvalidArgument, ToolMissing, UpstreamUnavailable
 
@@ -153,3 +153,8 @@ def test_what_to_do_about_a_backend_that_did_not_answer_is_said_in_full() -> Non
     assert remedy(said) == "Run: server start"
     assert remedy(ToolMissing("It is not installed.", tools=["tool"], install="Install tool.")) == "Install tool."
     assert remedy(InvalidArgument("No.", param="x", expected="y", hint="Give y.")) == "Give y."
+
+
+def test_a_reason_holds_the_message_of_an_error_and_no_hint() -> None:
+    error = UpstreamUnavailable("It is down.", upstream="x", enable_hint="start it", hint="Start it.")
+    assert describe(error) == "UpstreamUnavailable: It is down." and str(error) == "It is down. Start it."
