@@ -173,6 +173,19 @@ async def test_a_crowd_that_says_nothing_does_not_keep_others_out(monkeypatch: p
             await stream.aclose()
 
 
+async def test_connections_that_are_in_use_do_not_cost_a_new_one_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "CONNECTIONS", 12)
+    async with listening() as site, anyio.create_task_group() as group:
+        secret = site.token()
+        for number in range(10):
+            busy = Web(site.url, secret)
+            group.start_soon(busy.call, "test-slow")
+            await until(lambda number=number: len(site.watched.started) > number)
+        async with Web(site.url, secret) as web:
+            assert (await web.hello())["supportedVersions"] == [MODERN]
+        group.cancel_scope.cancel()
+
+
 async def _quietly(stream: Any, data: bytes) -> None:
     try:
         await stream.send(data)

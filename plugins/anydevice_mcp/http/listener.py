@@ -43,10 +43,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
-        self._head.start(self.loop, transport)
         if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency * CROWD:
             waiting = [other for other in self.connections if isinstance(other, Connection) and other._head.runs]
-            min(waiting, key=lambda other: other._head.ends).transport.abort()
+            if waiting:
+                min(waiting, key=lambda other: other._head.ends).transport.abort()
+        self._head.start(self.loop, transport)
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
