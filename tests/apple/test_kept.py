@@ -74,3 +74,8 @@ def test_answers_of_an_agent_are_read_as_they_come(request_: str, path: str, tol
 def test_an_element_is_known_by_either_key() -> None:
     told = value(200, answer(200, json.dumps(samples()["POST /session/:id/element"]).encode()))
     assert element_id(told) == element_id({"ELEMENT": told["ELEMENT"]}) == told["ELEMENT"]
+
+
+@pytest.mark.parametrize("said", ['{"value": "\\ud800"}', '{"value": ' + '{"children": [' * 300 + "]}" * 300 + "}"])
+def test_answers_that_the_quick_reader_gives_up_are_read_all_the_same(said: str) -> None:
+    assert answer(200, said.encode()) == json.loads(said)

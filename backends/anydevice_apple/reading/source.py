@@ -50,7 +50,8 @@ def _element(node: Mapping[str, Any], parent: int) -> Element:
         label = label.strip("\x00")
     raw = get("rawIdentifier", False)
     identifier = (name if name != label else "") if raw is False else text_of(raw) if raw else ""
-    kind = short(text_of(get("type")))
+    kind = get("type")
+    kind = short(kind if type(kind) is str else text_of(kind))
     if not label and kind == "NavigationBar":
         label = name
     words = get("traits")
@@ -58,8 +59,8 @@ def _element(node: Mapping[str, Any], parent: int) -> Element:
     focused = get("isFocused")
     if focused is None and isinstance(attributes := get("attributes"), Mapping):
         focused = attributes.get("hasKeyboardFocus")
-    visible, value = get("isVisible"), get("value")
-    # In the order of the fields: this is done for every element of every look.
+    visible, value, enabled, placeholder = get("isVisible"), get("value"), get("isEnabled"), get("placeholderValue")
+    # In the order of the fields, and what is usual without a call: this is done for every element of every look.
     return Element(
         kind,
         parent,
@@ -67,12 +68,12 @@ def _element(node: Mapping[str, Any], parent: int) -> Element:
         label,
         None if value is None else text_of(value),
         box_of(get("rect")),
-        flag(get("isEnabled"), True),
-        None if visible is None else flag(visible, True),
-        focused != "0" and flag(focused, False),
-        "Selected" in traits or ("isSelected" in node and flag(node["isSelected"], False)),
+        enabled == "1" or flag(enabled, True),
+        None if visible is None else visible == "1" or flag(visible, True),
+        focused != "0" and focused is not None and flag(focused, False),
+        (bool(traits) and "Selected" in traits) or ("isSelected" in node and flag(node["isSelected"], False)),
         traits,
-        text_of(get("placeholderValue", "")),
+        "" if placeholder is None else text_of(placeholder),
         value is not None,
     )
 
