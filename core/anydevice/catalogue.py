@@ -18,6 +18,7 @@ from pydantic.alias_generators import to_camel
 from anydevice_schemas import Command, Confirm, DeviceSelector, Example, Plan, Switches
 from anydevice_schemas.errors import BackendBroken, InvalidArgument, UnknownCommand
 
+from .nesting import refuse_deep
 from .schema import flat_schema, model_from_schema
 
 Handler = Callable[[Any, Any], Awaitable[Any]]
@@ -218,6 +219,7 @@ class Catalogue:
             InvalidArgument: Every problem of the call at once; unknown names with the nearest valid ones.
         """
         spec = self.get(name)
+        refuse_deep(arguments)
         own: dict[str, Any] = {}
         select: dict[str, Any] = {}
         switch: dict[str, Any] = {}

@@ -20,6 +20,8 @@ Profile = Literal["read-only", "standard", "full"]
 _RANK = {"read-only": 0, "standard": 1, "full": 2}
 
 TOKEN_SECONDS = 300.0
+TOKENS_MOST = 32
+"""Tokens of one principal that wait; whoever asks more often loses the oldest that nobody has approved."""
 """How long a confirmation token can be approved and used."""
 WHAT_MOST = 500
 """Characters of a call that a person is shown."""
@@ -160,6 +162,9 @@ class Policy:
 
     def _ask(self, command: Command, rule: Confirm, caller: Caller, binding: str, what: str) -> ConfirmationRequired:
         self._sweep()
+        waiting = [t for t, found in self._tokens.items() if found.principal == caller.principal]
+        if len(waiting) >= TOKENS_MOST:
+            del self._tokens[next((t for t in waiting if not self._tokens[t].approved), waiting[0])]
         token = secrets.token_urlsafe(18)
         by_caller = self.confirm == "caller"
         self._tokens[token] = _Token(
@@ -187,8 +192,9 @@ class Policy:
 
     def _live(self, token: str) -> _Token:
         self._sweep()
+        given = token.encode("utf-8", "replace")
         for known, found in self._tokens.items():
-            if hmac.compare_digest(known, token):
+            if hmac.compare_digest(known.encode(), given):
                 return found
         raise ConfirmationInvalid("This confirmation token cannot be used.", reason="unknown, used or expired")
 

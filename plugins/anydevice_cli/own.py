@@ -71,7 +71,7 @@ def _http_lines(word: str) -> list[str]:
     """The settings that `--http` stands for."""
     host, _, port = word.rpartition(":")
     host = host.strip("[]")
-    if not port.isdigit() or int(port) > 65535 or any(mark in host for mark in '"\\\n'):
+    if not (port.isascii() and port.isdigit()) or int(port) > 65535 or any(mark in host for mark in '"\\\n'):
         raise click.BadParameter("a port, or HOST:PORT", param_hint="--http")
     return [f"mcp.http.port = {port}", *([f'mcp.http.host = "{host}"'] if host else [])]
 

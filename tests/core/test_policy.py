@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anydevice.policy import TOKEN_SECONDS, Policy
+from anydevice.policy import TOKEN_SECONDS, TOKENS_MOST, Policy
 from anydevice.testing import FakeClock, caller
 from anydevice_schemas import Command, Confirm, Device
 from anydevice_schemas.errors import ConfirmationInvalid, ConfirmationRequired, Refused
@@ -101,3 +101,21 @@ def test_raw_commands_need_profile_full() -> None:
     with pytest.raises(Refused):
         Policy(FakeClock()).permit(shell, {}, ME, SIMULATOR, None)
     assert Policy(FakeClock(), profile="full").permit(shell, {}, ME, SIMULATOR, None) is None
+
+
+def test_a_token_of_other_letters_than_ours_is_unknown_and_nothing_worse() -> None:
+    policy = Policy(FakeClock())
+    asked(policy)
+    for token in ("é", "\ud800", "", "x" * 10_000):
+        with pytest.raises(ConfirmationInvalid, match="cannot be used"):
+            policy.approve(token)
+
+
+def test_who_asks_again_and_again_keeps_so_many_tokens_and_none_that_was_approved_is_lost() -> None:
+    policy = Policy(FakeClock())
+    first = asked(policy, path="a")
+    policy.approve(first)
+    for number in range(TOKENS_MOST + 20):
+        asked(policy, path=str(number))
+    assert len(policy.pending()) == TOKENS_MOST - 1
+    assert policy.approve(first)["command"] == "erase"

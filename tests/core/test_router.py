@@ -454,3 +454,15 @@ async def test_what_policy_refuses_keeps_no_device_from_others() -> None:
         assert router.services.sessions.all() == [] and router.services.desk.held() == {}
         assert (await router.call(call("press", by=caller("other"), target="Increment", device="only"))).ok
         assert (await router.call(call("snapshot", by=caller("other")))).ok
+
+
+async def test_arguments_nested_too_deeply_are_refused_and_the_line_of_it_is_written() -> None:
+    deep: Any = "x"
+    for _ in range(700):
+        deep = [deep]
+    async with fake_router() as (router, _):
+        for arguments in ({"payload": deep, "event": "e"}, {"payload": {"a": deep}, "event": "e"}, {"nobody": deep}):
+            answer = await router.call(call("trigger-app-event", device="fake-1", **arguments))
+            assert answer.error is not None and answer.error.code == "invalid_argument", answer.error
+            assert "nested" in answer.error.message
+            assert router.services.journal.tail[-1]["outcome"] == "invalid_argument"

@@ -2,7 +2,8 @@
 
 1. Filters first: role, id, flags, app and window. Hidden elements take part only where the query says `hidden`.
 2. Texts next: an exact match (folded) anywhere beats partial ones; partial ones count only when no element matches
-   exactly. Application, window and document are never the target of a text.
+   exactly, and of one or two letters only where they are a word of their own. Application, window and document are
+   never the target of a text.
 3. Then what is one thing to a person becomes one target: a container and the label inside it that say the same, and a
    field and the text beside it that names it.
 4. `index` counts what is left, in document order. Of alternatives, the first that leaves anything counts.
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +21,9 @@ from ..text import fold_text
 from .collapse import collapse
 from .query import Alternative, Query, Term
 
+SHORT = 2
+"""Letters or digits of a text that is looked for among whole words only, not inside of them."""
+_WORDS = re.compile(r"\w+")
 _TAKES_TEXT = EDITABLE - {"combobox"}
 
 
@@ -223,6 +228,13 @@ def _best(text: str, columns: Sequence[Sequence[str | None]], i: int) -> str | N
         own = column[i]
         if own == text:
             return own
-        if part is None and text and own and text in own:
+        if part is None and text and own and _in_part(text, own):
             part = own
     return part
+
+
+def _in_part(text: str, own: str) -> bool:
+    """Whether a text is in another; one of a letter or two only as a word of its own, for `no` is in every note."""
+    if text not in own:
+        return False
+    return len(text) > SHORT or not text.isascii() or not text.isalnum() or text in _WORDS.findall(own)
