@@ -107,8 +107,14 @@ class AppleKeys(Keys):
 
         Raises:
             FocusUnavailable: No field has the focus.
-            Unsupported: Its menu offers no such thing; nothing was put into the field.
+            Unsupported: Its menu offers no such thing, or it is a TV; nothing was put into the field.
         """
+        if self._reach.tv:
+            raise Unsupported(
+                "A TV has no finger that rests on a field, so it has no menu to paste by.",
+                operation="keys.paste",
+                alternatives=["keys.type_text"],
+            )
         engine = await self._reach.engine()
         field = await self.focused()
         if field is None or "editable" not in field.states:
