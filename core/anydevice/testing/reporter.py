@@ -15,7 +15,10 @@ Reporter = Callable[[Report], None]
 
 
 class HttpReporter:
-    """Posts reports to a witness, one after another, from a thread of its own."""
+    """Posts reports to a witness, one after another, from a thread of its own.
+
+    Where a field changes faster than can be posted, values in between are left out, never the last one.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -30,7 +33,15 @@ class HttpReporter:
         self._waiting.put(None)
 
     def _post_all(self) -> None:
-        while (report := self._waiting.get()) is not None:
+        following: Report | None = None
+        while (report := following or self._waiting.get()) is not None:
+            following, ended = None, False
+            while report["what"] == "fill" and not self._waiting.empty():
+                following = self._waiting.get()
+                ended = following is None
+                if following is None or _field(following) != _field(report):
+                    break
+                report, following = following, None
             body = json.dumps(report).encode()
             self.sends(len(body))
             began = time.monotonic()
@@ -39,6 +50,8 @@ class HttpReporter:
                     self.answered(answer.status, answer.reason, len(answer.read()), time.monotonic() - began)
             except OSError as error:  # a witness that is gone misses reports; the case that needs them says so
                 self.failed(error)
+            if ended:
+                return
 
     def sends(self, size: int) -> None:
         """A report of so many bytes is being posted; like the two below called from a thread of its own."""
@@ -48,3 +61,7 @@ class HttpReporter:
 
     def failed(self, error: OSError) -> None:
         """The witness did not answer."""
+
+
+def _field(report: Report) -> tuple[object, object, object]:
+    return report.get("what"), report.get("screen"), report.get("id")
