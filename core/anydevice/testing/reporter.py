@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import queue
 import threading
 import time
-import urllib.request
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 Report = dict[str, Any]
 Reporter = Callable[[Report], None]
@@ -22,6 +23,7 @@ class HttpReporter:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._line: http.client.HTTPConnection | None = None
         self._waiting: queue.SimpleQueue[Report | None] = queue.SimpleQueue()
         threading.Thread(target=self._post_all, daemon=True).start()
 
@@ -33,25 +35,45 @@ class HttpReporter:
         self._waiting.put(None)
 
     def _post_all(self) -> None:
-        following: Report | None = None
-        while (report := following or self._waiting.get()) is not None:
-            following, ended = None, False
-            while report["what"] == "fill" and not self._waiting.empty():
-                following = self._waiting.get()
-                ended = following is None
-                if following is None or _field(following) != _field(report):
+        waiting: list[Report] = []
+        ended = False
+        while waiting or not ended:
+            while not ended and (not waiting or not self._waiting.empty()):
+                report = self._waiting.get()
+                if report is None:
+                    ended = True
                     break
-                report, following = following, None
-            body = json.dumps(report).encode()
-            self.sends(len(body))
-            began = time.monotonic()
+                waiting.append(report)
+            if waiting:
+                waiting = _without_values_between(waiting)
+                self._post(json.dumps(waiting.pop(0)).encode())
+        if self._line is not None:
+            self._line.close()
+
+    def _post(self, body: bytes) -> None:
+        self.sends(len(body))
+        began = time.monotonic()
+        try:
             try:
-                with urllib.request.urlopen(urllib.request.Request(self.url, body, method="POST"), timeout=5) as answer:
-                    self.answered(answer.status, answer.reason, len(answer.read()), time.monotonic() - began)
-            except OSError as error:  # a witness that is gone misses reports; the case that needs them says so
-                self.failed(error)
-            if ended:
-                return
+                answer = self._ask(body)
+            except (http.client.HTTPException, ConnectionError):  # it let go of a line that had nothing to say
+                self._line = None
+                answer = self._ask(body)
+            self.answered(answer.status, answer.reason, len(answer.read()), time.monotonic() - began)
+        except http.client.HTTPException as error:
+            self._line = None
+            self.failed(OSError(str(error)))
+        except OSError as error:  # a witness that is gone misses reports; the case that needs them says so
+            self._line = None
+            self.failed(error)
+
+    def _ask(self, body: bytes) -> http.client.HTTPResponse:
+        parts = urlsplit(self.url)
+        if self._line is None:
+            self._line = http.client.HTTPConnection(parts.netloc, timeout=5)
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        self._line.request("POST", target or "/", body, {"Content-Type": "application/json"})
+        return self._line.getresponse()
 
     def sends(self, size: int) -> None:
         """A report of so many bytes is being posted; like the two below called from a thread of its own."""
@@ -61,6 +83,21 @@ class HttpReporter:
 
     def failed(self, error: OSError) -> None:
         """The witness did not answer."""
+
+
+def _without_values_between(waiting: list[Report]) -> list[Report]:
+    """Reports still to be posted, without values that a field had between others while nothing but keys came."""
+    kept: list[Report] = []
+    later: set[tuple[object, object, object]] = set()
+    for report in reversed(waiting):
+        if report.get("what") == "fill":
+            if _field(report) in later:
+                continue
+            later.add(_field(report))
+        elif report.get("what") != "key":
+            later.clear()
+        kept.append(report)
+    return kept[::-1]
 
 
 def _field(report: Report) -> tuple[object, object, object]:
