@@ -111,6 +111,7 @@ def value(status: int, answer: Mapping[str, Any]) -> Any:
 
 
 def strange(reason: str) -> UpstreamUnavailable:
+    """The refusal where something else answers at the address of an agent."""
     return UpstreamUnavailable(
         "What answers there is no WebDriverAgent.",
         upstream="WebDriverAgent",
