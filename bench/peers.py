@@ -91,6 +91,8 @@ def compare(lab: Lab, serial: str) -> list[dict[str, object]]:
         base = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(lab.port)}
         mine = {**base, "ANYDEVICE_HOME": home}
         theirs = {**base, **lab.environment, "HOME": home, "AGENT_DEVICE_STATE_DIR": f"{home}/state"}
+        # It starts `adb` for everything it does; the one of the adbutils distribution is on nobody's PATH.
+        theirs["PATH"] = f"{Path(lab.adb).parent}{os.pathsep}{base.get('PATH', '')}"
         try:
             for name, my_words, their_words, done in tasks(serial, home):
                 mine_took: list[float] = []
