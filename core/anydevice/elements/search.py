@@ -2,8 +2,8 @@
 
 1. Filters first: role, id, flags, app and window. Hidden elements take part only where the query says `hidden`.
 2. Texts next: an exact match (folded) anywhere beats partial ones; partial ones count only when no element matches
-   exactly, and of one or two letters only where they are a word of their own. Application, window and document are
-   never the target of a text.
+   exactly, and only from the beginning of a word (`age` is not in "page"); one or two letters have to be a word of
+   their own. Application, window and document are never the target of a text.
 3. Then what is one thing to a person becomes one target: a container and the label inside it that say the same, and a
    field and the text beside it that names it.
 4. `index` counts what is left, in document order. Of alternatives, the first that leaves anything counts.
@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,8 +21,9 @@ from .collapse import collapse
 from .query import Alternative, Query, Term
 
 SHORT = 2
-"""Letters or digits of a text that is looked for among whole words only, not inside of them."""
-_WORDS = re.compile(r"\w+")
+"""Letters or digits of a text that has to be a whole word."""
+SPACED_BEFORE = "\u0590"
+"""Scripts before this character set words apart; of those behind it some join them, or what belongs to them."""
 _TAKES_TEXT = EDITABLE - {"combobox"}
 
 
@@ -234,7 +234,20 @@ def _best(text: str, columns: Sequence[Sequence[str | None]], i: int) -> str | N
 
 
 def _in_part(text: str, own: str) -> bool:
-    """Whether a text is in another; one of a letter or two only as a word of its own, for `no` is in every note."""
-    if text not in own:
-        return False
-    return len(text) > SHORT or not text.isascii() or not text.isalnum() or text in _WORDS.findall(own)
+    """Whether a text is in another from the beginning of a word, for `age` is in every page and `no` in every note.
+
+    One of a letter or two has to be the word. Scripts that do not set all words apart have no such beginnings.
+    """
+    at = own.find(text)
+    while at >= 0:
+        begins = at == 0 or not (_joins(own[at - 1]) and _joins(text[0]))
+        end = at + len(text)
+        if begins and (len(text) > SHORT or end == len(own) or not (_joins(own[end]) and _joins(text[-1]))):
+            return True
+        at = own.find(text, at + 1)
+    return False
+
+
+def _joins(char: str) -> bool:
+    """Whether a character is one of words that are set apart by spaces: Latin, Greek, Cyrillic, Armenian; digits."""
+    return char < SPACED_BEFORE and char.isalnum()
