@@ -110,6 +110,14 @@ class Reports:
         await eventually(enough)
         return self.of(what)[-1]
 
+    async def becomes(self, what: str, value: object) -> None:
+        """Waits until the latest report of a kind has a value; an app in memory may leave out values between."""
+
+        async def has() -> bool:
+            return bool(self.of(what)) and self.of(what)[-1].get("value") == value
+
+        await eventually(has)
+
 
 @contextmanager
 def witness() -> Iterator[Reports]:
