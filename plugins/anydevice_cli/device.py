@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import re
 import shutil
@@ -232,7 +233,7 @@ class DeviceCommand(click.Command):
             copy_artefact(answer, path)
         output.answer(answer, self.catalogue, as_json=as_json)
         if path is not None and not as_json:
-            click.echo(f"copied to {output.clean(path)}")
+            click.echo(f"copied to {output.clean(path)}{_misnamed(answer['artefacts'][0]['mime'], path)}")
         # A yes-or-no question that was answered no, so that a shell can branch on it.
         asked = {"is": "result", "doctor": "ok"}.get(str(answer.get("command")), "")
         return FAILED if answer["data"].get(asked) is False else OK
@@ -254,6 +255,12 @@ def in_short(text: str) -> str:
     """The first sentence of a summary without what explains it (in brackets, after a colon or semicolon); for lists."""
     sentence = re.split(r"\.(?: |$)", re.sub(r" \([^()]*\)", "", text), maxsplit=1)[0]
     return re.split(r"[:;](?: |$)", sentence, maxsplit=1)[0].rstrip(".") + "."
+
+
+def _misnamed(mime: str, path: str) -> str:
+    """What to add where a file's name says another kind than it is; programs go by the name."""
+    said, _ = mimetypes.guess_type(path)
+    return f" (the file is {mime}, though its name says {said})" if said is not None and said != mime else ""
 
 
 def copy_artefact(answer: Mapping[str, Any], path: str) -> None:

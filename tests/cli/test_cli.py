@@ -168,6 +168,8 @@ def test_a_picture_is_copied_where_the_person_wants_it(home: Home, tmp_path: Pat
     said = home.cli("screenshot", "again.png", cwd=tmp_path)
     assert said.returncode == 0 and said.stdout.endswith("copied to again.png\n")
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "shot.png").read_bytes()
+    other = home.cli("screenshot", "third.jpg", cwd=tmp_path)
+    assert "the file is image/png, though its name says image/jpeg" in other.stdout
     twice = home.json("screenshot", "a.png", "--path", "b.png", code=2, cwd=tmp_path)
     assert "given twice" in twice["error"]["message"]
 
