@@ -158,3 +158,13 @@ async def test_filling_by_keys_never_presses_what_is_no_field(phone: One) -> Non
     phone.router.services.backends.add(phone.backend.manifest, phone.backend)
     assert error(await phone("fill", target="Increment", text="x"))[0] == "invalid_argument"
     assert phone.screen.journal == [] and phone.screen.text("Count") == "0"
+
+
+@pytest.mark.parametrize(("command", "more"), [("fill", {"target": "Name"}), ("type", {})])
+async def test_a_long_text_has_more_time_and_not_for_ever(phone: One, command: str, more: dict[str, Any]) -> None:
+    def deadline(length: int) -> float:
+        return float(phone.router.services.catalogue.parse(command, {"text": "x" * length, **more}).deadline)
+
+    assert deadline(1000) == deadline(1)
+    assert deadline(10_000) == deadline(1) + 50
+    assert deadline(100_000) == deadline(1) + 120

@@ -30,8 +30,16 @@ from ._effect import UNREADABLE, Watch, merged
 from ._steer import steer
 
 TEXT_MOST = 100_000
+SHORT_TEXT = 1000
+SECONDS_A_CHARACTER, SECONDS_MOST = 0.005, 120.0
+"""What a text that is longer adds to the deadline: some devices are given it a few letters at a time."""
 SELECT_ALL = "primary+a"
 TYPED = {"method": ["type", "*absent*"]}
+
+
+def long_text_seconds(text: str) -> float:
+    """Seconds that a text adds to the deadline of what types it; 0 for what people type in one go."""
+    return min(SECONDS_MOST, len(text) * SECONDS_A_CHARACTER) if len(text) > SHORT_TEXT else 0.0
 
 
 class FillInput(ElementInput):
@@ -42,6 +50,11 @@ class FillInput(ElementInput):
         default=None,
         description="set: by accessibility; type: by keys; paste: by the clipboard, for long text. Omitted: the best.",
     )
+
+    @property
+    def extra_seconds(self) -> float:
+        """Time a long text takes."""
+        return long_text_seconds(self.text)
 
 
 @command(
@@ -233,7 +246,7 @@ class TypeInput(Input):
     @property
     def extra_seconds(self) -> float:
         """Time the typing itself takes."""
-        return len(self.text) * self.delay_ms / 1000
+        return len(self.text) * self.delay_ms / 1000 + long_text_seconds(self.text)
 
 
 @command(
