@@ -20,6 +20,7 @@ from anydevice_schemas.errors import BackendBroken, InvalidArgument, UnknownComm
 
 from .nesting import refuse_deep
 from .schema import flat_schema, model_from_schema
+from .searching import Index
 
 Handler = Callable[[Any, Any], Awaitable[Any]]
 """What carries a command out: takes its `Context` and its typed inputs, returns an `Outcome`."""
@@ -152,6 +153,7 @@ class Catalogue:
     def __init__(self) -> None:
         self._specs: dict[str, CommandSpec] = {}
         self._aliases: dict[str, str] = {}
+        self._index: Index | None = None
         self.refused: list[dict[str, str]] = []
         self.listeners: list[Callable[[], None]] = []
 
@@ -171,6 +173,7 @@ class Catalogue:
                 )
                 return False
         self._specs[descriptor.name] = spec
+        self._index = None
         for word in (descriptor.name, *descriptor.aliases):
             self._aliases[word] = descriptor.name
         for listener in self.listeners:
@@ -202,14 +205,10 @@ class Catalogue:
         return self._specs[found]
 
     def search(self, words: str, *, limit: int = 3) -> list[Command]:
-        """The commands that fit some words best, best first; all words empty = none."""
-        terms = [term for term in words.casefold().replace("-", " ").split() if term]
-        scored = []
-        for descriptor in self.commands():
-            score = _score(descriptor, terms)
-            if score > 0:
-                scored.append((-score, descriptor.name, descriptor))
-        return [descriptor for _, _, descriptor in sorted(scored)[:limit]]
+        """The commands that fit some words best, best first; all words empty = none. See `searching`."""
+        if self._index is None:
+            self._index = Index(self.commands())
+        return self._index.search(words, limit=limit)
 
     def parse(self, name: str, arguments: Mapping[str, Any]) -> Parsed:
         """Step 1: a name and arguments become a command with typed inputs, selectors and switches.
@@ -274,29 +273,6 @@ class Catalogue:
             "expected": f"one of: {', '.join(near)}" if near else "one of the accepted names",
             "nearest": near,
         }
-
-
-def _score(descriptor: Command, terms: list[str]) -> float:
-    if not terms:
-        return 0.0
-    names = {descriptor.name, *descriptor.aliases}
-    words = set(" ".join(names).replace("-", " ").split())
-    summary = descriptor.summary.casefold()
-    score = 0.0
-    for term in terms:
-        if term in names:
-            score += 8
-        elif term in words:
-            score += 5
-        elif any(word.startswith(term) or term.startswith(word) for word in words if len(word) > 2):
-            score += 3
-        elif term in summary:
-            score += 1.5
-        elif any(term in prop.casefold() for prop in descriptor.input_schema.get("properties", {})):
-            score += 1
-        elif difflib.get_close_matches(term, words, n=1, cutoff=0.75):
-            score += 2
-    return score / len(terms)
 
 
 def _validate(model: type[Any], values: dict[str, Any], problems: list[dict[str, Any]]) -> Any:
