@@ -20,6 +20,7 @@ _OWN: dict[str, str] = {
     "completion": "Prints the completion script of a shell.",
     "daemon-log": "Shows the end of the daemon's log.",
     "give-back": "Ends a takeover; whoever was interrupted goes on.",
+    "help": "Shows what a command takes.",
     "mark": "Says how a device is: one that is not good is not given out.",
     "mcp": "Speaks MCP on stdin and stdout; what an MCP host starts.",
     "serve": "Starts the daemon.",
@@ -45,7 +46,11 @@ class Root(click.Group):
             help="The right device, driven by one caller at a time, with answers that are checked.",
             epilog="anydevice COMMAND --help tells what a command takes. Exit codes: 0 done, 1 failed or answered no, "
             "2 usage, 3 device, 4 element, 5 confirmation, 6 not allowed, 124 timeout, 130 interrupted.",
-            params=[click.Option(["--json", "as_json"], is_flag=True, hidden=True)],
+            params=[
+                click.Option(["--json", "as_json"], is_flag=True, hidden=True),
+                # Only for help and completion: `run` makes it the command of that name.
+                click.Option(["--version"], is_flag=True, expose_value=False, help="Print the versions and exit."),
+            ],
             context_settings={"help_option_names": ["--help", "-h"], "max_content_width": WIDEST},
         )
         self.catalogue = catalogue
@@ -122,6 +127,8 @@ def run(argv: Sequence[str]) -> int:
     as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
     if list(argv[:1]) == ["--json"]:
         argv = _json_after(list(argv[1:]))  # before the command is as good as after it
+    if list(argv[:1]) == ["--version"]:
+        argv = ["version", *argv[1:]]
     if not argv and not os.environ.get("_ANYDEVICE_COMPLETE"):
         argv = ["--help"]
     try:
@@ -161,6 +168,12 @@ def _run(argv: Sequence[str], as_json: bool) -> int:
             return end.exit_code
         except click.Abort:
             return exits.INTERRUPTED
+        except click.exceptions.NoArgsIsHelpError as error:
+            if as_json:
+                output.error(_usage(click.UsageError("a command is missing", error.ctx)), as_json=True)
+            else:
+                error.show()
+            return exits.USAGE
         except click.UsageError as error:
             output.error(_usage(error), as_json=as_json)
             return exits.USAGE
@@ -205,5 +218,5 @@ def _failed(message: str) -> Mapping[str, Any]:
         "message": message,
         "retryable": False,
         "hint": "",
-        "details": {"reason": message, "alternative": "as the message says"},
+        "details": {"reason": message, "alternative": ""},
     }

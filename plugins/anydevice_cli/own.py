@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -9,11 +10,12 @@ import time
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 import anydevice
 from anydevice.host import record, start
 from anydevice.places import home_path
-from anydevice_schemas.errors import CallTimeout, Refused, UpstreamUnavailable
+from anydevice_schemas.errors import AnydeviceError, CallTimeout, Refused, UpstreamUnavailable
 
 from . import output, remote, takeover
 from .status import status
@@ -44,10 +46,9 @@ def serve(foreground: bool, idle: float | None, http: str | None, over: tuple[st
     In the foreground it does not end by idleness unless --idle says so.
     """
     lines = [*over, *(_http_lines(http) if http is not None else ())]
+    asked = any(line.lstrip().startswith("mcp.http.port") for line in lines)
     if foreground:
-        from anydevice.host.__main__ import run
-
-        return run(detached=False, idle=0.0 if idle is None else idle, over=lines)
+        return _here(0.0 if idle is None else idle, lines, asked)
     home = home_path()
     started = start.start_daemon(home, time.monotonic() + start.START_DEADLINE, idle=idle, over=lines)
     if lines and not started:
@@ -61,10 +62,63 @@ def serve(foreground: bool, idle: float | None, http: str | None, over: tuple[st
     data = {"started": started, "pid": found.get("pid"), "version": found.get("version")}
     what = "started" if started else "runs already"
     said = f"daemon {what}: process {data['pid']}, version {data['version']}"
-    if http is not None:
-        said += f"\n{_address(data)}"
+    if asked:
+        why = _listens(data)
+        if why:
+            raise _no_http(why, found)
+        said += f"\nMCP over HTTP: {data['http']}"
     output.result("serve", data, said, as_json=as_json)
     return 0
+
+
+def _here(idle: float, lines: list[str], asked: bool) -> int:
+    """The daemon in this process; it ends again where HTTP was asked for and there is none."""
+    from threading import Thread
+
+    from anydevice.host.__main__ import run
+
+    failed: list[str] = []
+
+    def watch() -> None:
+        until = time.monotonic() + start.START_DEADLINE
+        while time.monotonic() < until:
+            found = record.read_record(home_path()) or {}
+            if (found.get("pid"), found.get("state")) == (os.getpid(), "ready"):
+                with contextlib.suppress(AnydeviceError, OSError):  # it ends already
+                    if why := _listens({}):
+                        failed.append(why)
+                        os.kill(os.getpid(), signal.SIGTERM)
+                return
+            time.sleep(0.05)
+
+    if asked:
+        Thread(target=watch, daemon=True).start()
+    code = run(detached=False, idle=idle, over=lines)
+    if failed:
+        raise _no_http(failed[0], None)
+    return code
+
+
+def _no_http(why: str, found: dict[str, Any] | None) -> UpstreamUnavailable:
+    """What `serve --http` ends with where there is no HTTP. Without it the daemon is not what was asked for, and would
+    only be in the way of the line that is put right.
+
+    Args:
+        why: As the daemon said it.
+        found: The record of the daemon that this very command started; None = it has ended already.
+    """
+    ended = True
+    if found is not None:
+        with contextlib.suppress(AnydeviceError, OSError), remote.connect_host(UNANSWERED_SECONDS) as client:
+            client.host.stop()
+        ended = _gone(found, STOP_SECONDS)
+    said = "The daemon was stopped again" if ended else "The daemon still runs (anydevice stop ends it)"
+    return UpstreamUnavailable(
+        f"No MCP over HTTP: {why}. {said}.",
+        upstream="http",
+        enable_hint="anydevice serve --http 0",
+        hint="Put right what it says and run the same line again; --http 0 takes any free port.",
+    )
 
 
 def _http_lines(word: str) -> list[str]:
@@ -76,8 +130,8 @@ def _http_lines(word: str) -> list[str]:
     return [f"mcp.http.port = {port}", *([f'mcp.http.host = "{host}"'] if host else [])]
 
 
-def _address(data: dict[str, Any]) -> str:
-    """Where it serves HTTP, or why it does not; put into the data as well."""
+def _listens(data: dict[str, Any]) -> str:
+    """Why the daemon does not serve HTTP; empty where it does, and then its address is put into the data."""
     until = time.monotonic() + HTTP_SECONDS
     while True:
         with remote.connect_host() as client:
@@ -86,9 +140,7 @@ def _address(data: dict[str, Any]) -> str:
             break
         time.sleep(0.05)
     data |= told
-    return (
-        f"MCP over HTTP: {told['http']}" if "http" in told else f"no HTTP: {told.get('httpFailed', 'it did not say')}"
-    )
+    return "" if "http" in told else str(told.get("httpFailed", "the daemon did not say where")).rstrip(".")
 
 
 @click.command(short_help="Speaks MCP on stdin and stdout; what an MCP host starts.")
@@ -168,7 +220,15 @@ def approve(token: str, as_json: bool) -> int:
     return 0
 
 
-@click.command(short_help="Prints the completion script of a shell.")
+def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Commands of the command line, for completion."""
+    root = ctx.find_root()
+    if ctx.params.get(param.name or "") or not isinstance(root.command, click.Group):
+        return []
+    return [CompletionItem(name) for name in root.command.list_commands(root) if name.startswith(incomplete)]
+
+
+@click.command(short_help="Prints the completion script of a shell.", no_args_is_help=True)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Prints the completion script of SHELL. For bash: eval "$(anydevice completion bash)"."""
@@ -197,6 +257,18 @@ def version(as_json: bool) -> int:
     return 0
 
 
+@click.command("help", short_help="Shows what a command takes.")
+@click.argument("command", nargs=-1, metavar="[COMMAND]", shell_complete=_names)
+@click.option("--json", "as_json", is_flag=True, hidden=True)
+@click.pass_context
+def help_(ctx: click.Context, command: tuple[str, ...], as_json: bool) -> int:
+    """Shows what COMMAND takes, or all commands: the same as COMMAND --help."""
+    root = ctx.find_root()
+    assert isinstance(root.command, click.Group)
+    code = root.command.main(args=[*command, "--help"], prog_name=root.info_name, standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
 @click.command("daemon-log", short_help="Shows the end of the daemon's log.")
 @click.option("--lines", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many.")
 @_json
@@ -214,5 +286,6 @@ def daemon_log(lines: int, as_json: bool) -> int:
 
 
 COMMANDS: dict[str, click.Command] = {
-    command.name or "": command for command in (approve, completion, daemon_log, mcp, serve, status, stop, version)
+    command.name or "": command
+    for command in (approve, completion, daemon_log, help_, mcp, serve, status, stop, version)
 } | takeover.COMMANDS

@@ -65,12 +65,22 @@ def render_error(wire: Row, whole: Row | None, ways: Sequence[str] = (), *, colo
     if wire.get("hint"):
         lines.append(style(f"Hint: {clean(wire['hint'])}", fg="yellow"))
     lines.extend(f"    {clean(way)}" for way in ways)
-    details = {key: value for key, value in (wire.get("details") or {}).items() if key not in _UNSAID}
+    said = {_same(wire.get("message")), _same(wire.get("hint"))}
+    details = {
+        key: value
+        for key, value in (wire.get("details") or {}).items()
+        if key not in _UNSAID and not (isinstance(value, str) and _same(value) in said)
+    }
     lines.extend(f"  {line}" for line in _fields(details))
     lines.extend(_notes(whole or {}, style))
     if wire.get("retryable"):
         lines.append(style("The same call may work later.", dim=True))
     return "\n".join(lines)
+
+
+def _same(text: object) -> str:
+    """A sentence as it is compared with another one."""
+    return str(text or "").strip().rstrip(".").casefold()
 
 
 def _notes(answer: Row, style: Callable[..., str]) -> list[str]:
