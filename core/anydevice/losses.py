@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from anydevice_schemas import Caller
+from anydevice_schemas.errors import ConnectionLost
 
 from .session_ledger import SessionLedger
 
@@ -17,6 +18,9 @@ log = structlog.get_logger("anydevice.sessions")
 
 GONE_STATES = frozenset({"shutdown"})
 """States of a device in which nothing that ran on it can be there any more."""
+
+SHOWN = 3
+"""Lost sessions that the sentence of a refusal names; its details have all."""
 
 DEVICE_GONE = "its device is gone"
 NEVER_BACK = "its connection did not come back"
@@ -161,6 +165,19 @@ def sessions_lost(lost: list[Lost]) -> dict[str, Any]:
         "restarted": True,
         "lost": [entry.to_wire() for entry in lost],
     }
+
+
+def refusal(lost: Sequence[Lost]) -> ConnectionLost:
+    """The error for a call in a session that did not: it was refused before anything was done."""
+    which = ", ".join(f"{entry.name} on {entry.device} ({entry.why})" for entry in lost[:SHOWN])
+    more = f" and {len(lost) - SHOWN} more" if len(lost) > SHOWN else ""
+    sessions = "this session" if len(lost) == 1 else "these sessions"
+    return ConnectionLost(
+        f"The daemon was restarted, and {sessions} did not survive it: {which}{more}. This call did nothing.",
+        restarted=True,
+        may_have_acted=False,
+        lost=[entry.to_wire() for entry in lost],
+    )
 
 
 def origin(address: str) -> str:

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from anydevice_schemas.errors import AppNotRunning, ConnectionLost
+from anydevice_schemas.errors import AppNotRunning
 
 from .driver import Apps, Driver, Environment
-from .losses import news, origin, sessions_lost
+from .losses import news, origin, refusal, sessions_lost
 from .reply import Trail
 from .resolution import Inventory
 from .services import Services
@@ -87,11 +87,7 @@ class Returning:
         """
         lost = self.services.sessions.losses_for(trail.caller, _tenant(trail))
         if lost:
-            raise ConnectionLost(
-                "The daemon was restarted and your sessions did not survive.",
-                restarted=True,
-                lost=[entry.to_wire() for entry in lost],
-            )
+            raise refusal(lost)
 
 
 def _tenant(trail: Trail) -> str | None:

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable
 import structlog
 
 from anydevice_schemas import Caller, Device, Lease
-from anydevice_schemas.errors import ConnectionLost, SelectorConflict, SessionNotFound, UpstreamUnavailable
+from anydevice_schemas.errors import SelectorConflict, SessionNotFound, UpstreamUnavailable
 
 from .clock import Clock
 from .database import StoreBusy
 from .discovery import describe
 from .elements import RefRegistry
 from .leases.refusals import PERSON
-from .losses import DEVICE_GONE, GONE_STATES, NEVER_BACK, Losses, Lost
+from .losses import DEVICE_GONE, GONE_STATES, NEVER_BACK, Losses, Lost, refusal
 from .resolution import Inventory
 from .session import Session, Unreadable
 from .session_ledger import SessionLedger, key_of
@@ -91,11 +91,7 @@ class Sessions:
         lost = self._lost.named(caller.principal, tenant or "default", name)
         if lost:
             self._write(self._lost.forget, lost)
-            raise ConnectionLost(
-                "The daemon was restarted and this session did not survive.",
-                restarted=True,
-                lost=[entry.to_wire() for entry in lost],
-            )
+            raise refusal(lost)
         raise SessionNotFound(
             f"There is no session {name[:60]!r}.",
             nearest=difflib.get_close_matches(name, self.names(caller, tenant), n=3, cutoff=0.4),

@@ -199,6 +199,9 @@ async def test_a_session_whose_device_is_gone_is_told_and_ended_once(
         refused = await router.call(call("press", by=PERSON, target="Increment", **named))
         assert code(refused) == "connection_lost"
         assert refused.error is not None and refused.error.details["restarted"] is True
+        assert refused.error.details["may_have_acted"] is False
+        told = f"this session did not survive it: {opened.session} on fake:fake-1 (its device is gone)"
+        assert told in refused.error.message
         assert lost(refused) == [opened.session]
         assert router.services.sessions.all() == [] and router.services.desk.held() == {}
         again = await router.call(call("press", by=PERSON, target="Increment", **named))

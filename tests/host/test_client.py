@@ -220,6 +220,24 @@ def test_a_call_the_daemon_dies_under_is_lost_and_the_next_one_reaches_a_new_dae
         assert client.appstate().notices == []
 
 
+def test_a_call_the_daemon_had_not_read_is_made_once_by_the_next_one(home: Home) -> None:
+    with Client() as client:
+        first = client.say(text="x").data["pid"]
+        link = client._open()
+        before = link.last
+        os.kill(first, signal.SIGSTOP)  # it reads nothing any more
+
+        def kill() -> None:
+            eventually(lambda: link.last != before, "it is sent")
+            os.kill(first, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        said = client.say(text="on").data
+        killer.join()
+        assert said["said"] == "on" and said["pid"] != first
+
+
 def test_a_daemon_that_was_replaced_between_calls_is_noticed_before_the_call(home: Home) -> None:
     with Client() as client:
         first = client.say(text="x").data["pid"]
@@ -333,6 +351,24 @@ async def test_an_async_call_the_daemon_dies_under_is_lost_and_the_next_one_work
             with pytest.raises(ConnectionLost):
                 await client.vendor_slow(mark=str(mark))
         assert (await client.say(text="again")).data["said"] == "again"
+
+
+@pytest.mark.anyio
+async def test_an_async_call_the_daemon_had_not_read_is_made_once_by_the_next_one(home: Home) -> None:
+    async with AsyncClient() as client:
+        first = (await client.say(text="x")).data["pid"]
+        before = client._last
+        os.kill(first, signal.SIGSTOP)
+
+        async def kill() -> None:
+            while client._last == before:
+                await anyio.sleep(0.01)
+            os.kill(first, signal.SIGKILL)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(kill)
+            said = (await client.say(text="on")).data
+        assert said["said"] == "on" and said["pid"] != first
 
 
 @pytest.mark.anyio

@@ -119,6 +119,19 @@ def test_what_never_reached_the_daemon_is_as_if_it_was_not_said() -> None:
     assert codes(kept.lost()) == {"1": "outcome_unknown"}
 
 
+def test_a_call_at_the_end_that_the_daemon_had_not_read_is_said_again() -> None:
+    kept = Conversed()
+    kept.said([call(1), call(2)])
+    kept.said([call(3)])
+    kept.unsaid([call(3)])
+    assert codes(kept.lost(unread=True)) == {"1": "outcome_unknown"}
+    assert kept.again() == call(2)
+    kept.said([line(method="notifications/cancelled", params={"requestId": 9})])
+    assert codes(kept.lost(unread=True)) == {"2": "outcome_unknown"}
+    kept.said([call(4)])
+    assert codes(kept.lost(unread=True, final=True)) == {"4": "connection_lost"}
+
+
 def test_a_batch_is_never_said_again() -> None:
     kept = Conversed()
     kept.said([json.dumps([json.loads(call(1)), json.loads(call(2))]).encode()])

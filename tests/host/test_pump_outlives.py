@@ -90,6 +90,20 @@ def test_the_later_revisions_without_a_handshake_go_on_as_well(home: Home, host:
     assert host.end() == 0
 
 
+def test_a_call_that_no_daemon_had_read_is_made_once_by_the_next(home: Home, host: McpHost, tmp_path: Path) -> None:
+    host.hello()
+    host.call("vendor-say", text="on")
+    os.kill(home.pid, signal.SIGSTOP)  # it reads nothing any more
+    running = host.begin_call("vendor-say", text="off")
+    eventually(host.taken, "the pump has it")
+    kill(home)
+    told = host.answer(running)
+    assert "result" in told, told
+    assert "off" in json.dumps(told["result"])
+    assert len(host.answers(running)) == 1
+    assert host.end() == 0
+
+
 def test_a_request_that_cannot_act_is_said_again(home: Home, host: McpHost) -> None:
     host.hello()
     os.kill(home.pid, signal.SIGSTOP)  # it is not answered before the kill

@@ -125,8 +125,23 @@ def merge(arguments: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict
     return merged
 
 
-def lost(command: str) -> ConnectionLost:
-    """The error for a call whose daemon went away."""
+TRIES = 5
+"""How often a request is said to a daemon that goes away before it has read it."""
+
+
+def lost(command: str, *, begun: bool = True) -> ConnectionLost:
+    """The error for a call whose daemon went away.
+
+    Args:
+        begun: It may have been begun; False = it cannot have been.
+    """
+    if not begun:
+        return ConnectionLost(
+            f"The daemon went away before {command} was begun; nothing was done.",
+            restarted=False,
+            may_have_acted=False,
+            hint="Call the command again to reach a new daemon; it says which sessions were lost.",
+        )
     return ConnectionLost(
         f"The connection to the daemon ended while {command} ran.",
         restarted=False,

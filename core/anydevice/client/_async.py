@@ -13,7 +13,7 @@ from anydevice_schemas.errors import AnydeviceError, CallTimeout
 
 from ..host import protocol, record, start
 from ..places import home_path
-from ._answer import Answer, answer_of, command_name, lost, merge
+from ._answer import TRIES, Answer, answer_of, command_name, lost, merge
 from ._sync import FAREWELL_SECONDS, GRACE
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskGroup
 
 Progress = Callable[[float | None, str], Awaitable[None] | None]
+
+
+class _NotBegun(Exception):
+    """The connection ended before the daemon had read the request to its end."""
 
 
 class _Box:
@@ -88,6 +92,7 @@ class AsyncClient:
         self._hello = protocol.hello(protocol.CALL, "python", cwd=cwd, environ=environ)
         self._resume: str | None = None
         self._counter = 0
+        self._last = 0
         self._boxes: dict[int, _Box] = {}
         self._stream: SocketStream | None = None
         self._group: TaskGroup | None = None
@@ -164,11 +169,11 @@ class AsyncClient:
                 try:
                     greeted = await self._greet(until)
                 except (OSError, anyio.BrokenResourceError):  # a TimeoutError is an OSError
-                    raise lost("connect") from None
+                    raise lost("connect", begun=False) from None
                 if greeted is not None:
                     break
                 if anyio.current_time() > until:
-                    raise lost("connect")
+                    raise lost("connect", begun=False)
             self._stream, rest = greeted
             self._group.start_soon(self._read, self._stream, rest)
             return self._stream
@@ -235,7 +240,11 @@ class AsyncClient:
                         box.messages.append(message)
                         box.event.set()
                 data = await stream.receive()
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError):
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, ValueError) as ended:
+            if protocol.left_unread(ended.__cause__) and self._last in self._boxes and not last:
+                box = self._boxes[self._last]
+                if box.stream is stream:
+                    box.messages.append({"unread": True})
             await self._dropped(stream, last)
             if last and self._resume is not None:
                 # The new version is there, and keeps what is ours for a while only.
@@ -265,8 +274,15 @@ class AsyncClient:
         import anyio
 
         with anyio.move_on_after(grace):
+            tries = 0
             while True:
-                answer = await self._exchange(kind, name, arguments, more or {}, progress)
+                try:
+                    answer = await self._exchange(kind, name, arguments, more or {}, progress)
+                except _NotBegun:
+                    tries += 1
+                    if tries >= TRIES:
+                        raise lost(name, begun=False) from None
+                    continue
                 if answer is not None:
                     return answer
         raise CallTimeout(f"The daemon did not say how {name} ended.", after=grace, waiting_for="daemon")
@@ -274,7 +290,11 @@ class AsyncClient:
     async def _exchange(
         self, kind: str, name: str, arguments: dict[str, Any], more: dict[str, Any], progress: Progress | None
     ) -> dict[str, Any] | None:
-        """One request on one connection; None when it was not begun there and is to be said again."""
+        """One request on one connection; None when it was not begun there and is to be said again.
+
+        Raises:
+            _NotBegun: The same, as the daemon went away.
+        """
         import anyio
 
         stream = await self._open()
@@ -283,7 +303,7 @@ class AsyncClient:
         box = self._boxes[request] = _Box(anyio.Event(), stream)
         ended = False
         try:
-            await self._send(stream, {"id": request, kind: name, "arguments": arguments, **more})
+            sent = await self._send(stream, {"id": request, kind: name, "arguments": arguments, **more})
             while True:
                 await box.event.wait()
                 box.event = anyio.Event()
@@ -295,6 +315,8 @@ class AsyncClient:
                     ended = True
                     if "handed_over" in message:
                         return None
+                    if not sent or "unread" in message:
+                        raise _NotBegun
                     if not message:
                         raise lost(name)
                     if "error" in message:
@@ -308,8 +330,8 @@ class AsyncClient:
                 with anyio.CancelScope(shield=True):
                     await self._send(stream, {"cancel": request})
 
-    async def _send(self, stream: SocketStream, message: dict[str, Any]) -> None:
-        """Sends one message, whole: half a line would spoil the connection for every task.
+    async def _send(self, stream: SocketStream, message: dict[str, Any]) -> bool:
+        """Sends one message, whole: half a line would spoil the connection for every task. Says whether it got away.
 
         A connection that has ended is noticed by its reader, which tells everybody who waits on it.
         """
@@ -322,8 +344,11 @@ class AsyncClient:
                     await stream.send(protocol.encode(message))
             except TimeoutError:
                 await self._dropped(stream)
+                return False
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                return
+                return False
+            self._last = message.get("id", 0)
+            return True
 
 
 async def _tell(progress: Progress | None, message: dict[str, Any]) -> None:

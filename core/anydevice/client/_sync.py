@@ -18,7 +18,7 @@ from typing import Any, Literal
 from anydevice_schemas.errors import AnydeviceError, CallTimeout
 
 from ..host import protocol, start
-from ._answer import Answer, answer_of, command_name, lost, merge
+from ._answer import TRIES, Answer, answer_of, command_name, lost, merge
 
 Progress = Callable[[float | None, str], None]
 GRACE = 5.0
@@ -27,12 +27,18 @@ GRACE = 5.0
 FAREWELL_SECONDS = 0.5
 
 
+class _NotBegun(ConnectionError):
+    """The connection ended before the daemon had read the request to its end."""
+
+
 class _Link:
     """One connection, shared by the threads of a client: whoever waits first reads for all.
 
     Attributes:
         dead: It has ended.
         handed_over: And what was not answered on it was not begun: the daemon has been replaced by a newer version.
+        last: The request that was sent last; None where it was something else.
+        unread: The daemon had not read the end of what was sent last.
     """
 
     def __init__(self, connection: socket.socket, reply: dict[str, Any], rest: bytes) -> None:
@@ -40,6 +46,8 @@ class _Link:
         self.reply = reply
         self.dead = False
         self.handed_over = False
+        self.last: int | None = None
+        self.unread = False
         self.reading = False
         self.boxes: dict[int, list[dict[str, Any]]] = {}
         self.changed = threading.Condition()
@@ -53,6 +61,7 @@ class _Link:
         """Sends one message, whole."""
         with self._sending:
             self.connection.sendall(protocol.encode(message))
+            self.last = message.get("id")
 
     def next(self, request: int, until: float | None) -> dict[str, Any] | None:
         """The next message for a request; None when the time is up.
@@ -91,7 +100,8 @@ class _Link:
         """Reads what has come and puts it where it belongs."""
         try:
             data = self.connection.recv(262144)
-        except OSError:
+        except OSError as error:
+            self.unread |= protocol.left_unread(error)
             data = b""
         with self.changed:
             if not data:
@@ -295,14 +305,19 @@ class Client:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """One request and its end: the answer of a call, the result of an operation."""
+        tries = 0
         while True:
             link = self._open()
             try:
                 return self._exchange(link, kind, name, arguments, more or {}, until, progress)
-            except ConnectionError:
+            except ConnectionError as error:
                 link.close()
-                if not link.handed_over:
-                    raise lost(name) from None
+                if link.handed_over:
+                    continue
+                tries += 1
+                begun = not isinstance(error, _NotBegun)
+                if begun or tries >= TRIES:
+                    raise lost(name, begun=begun) from None
 
     def _exchange(  # noqa: PLR0917 - private, called once
         self,
@@ -317,7 +332,7 @@ class Client:
         """One request on one connection.
 
         Raises:
-            ConnectionError: The connection ended before the answer came.
+            ConnectionError: The connection ended before the answer came; `_NotBegun` where nothing can have been done.
         """
         with link.changed:
             self._counter += 1
@@ -329,9 +344,10 @@ class Client:
                 link.send({"id": request, kind: name, "arguments": arguments, **more})
             except ConnectionError:
                 # What came before the end says whether the request is to be said again.
-                while link.next(request, time.monotonic() + FAREWELL_SECONDS) is not None:
-                    pass
-                raise
+                with contextlib.suppress(ConnectionError):
+                    while link.next(request, time.monotonic() + FAREWELL_SECONDS) is not None:
+                        pass
+                raise _NotBegun from None  # of a line that did not get away whole, nothing is done
             while True:
                 message = link.next(request, until)
                 if message is None:
@@ -347,6 +363,8 @@ class Client:
                 return found
         except ConnectionError:
             ended = True
+            if link.unread and link.last == request:
+                raise _NotBegun from None
             raise
         finally:
             with link.changed:

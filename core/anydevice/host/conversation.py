@@ -1,8 +1,9 @@
 """What a pump has to know of a JSON-RPC conversation to outlive its daemon: the handshake, and what is not answered.
 
 Bytes pass through; only methods and ids are looked at. When the daemon goes away, a request that may have acted is
-answered with an error, because nobody can know; any other is said again to the next daemon, behind the handshake the
-host had begun with (the protocol's later revisions have none). Standard library only.
+answered with an error, because nobody can know; any other, and one that the daemon had not read to its end, is said
+again to the next daemon, behind the handshake the host had begun with (the protocol's later revisions have none).
+Standard library only.
 """
 
 from __future__ import annotations
@@ -92,11 +93,14 @@ class Conversed:
         self._opening: dict[Any, dict[str, Any]] = {}
         self._initialize: dict[str, Any] | None = None
         self._initialized = b""
+        self._last = self._before = b""
 
     def said(self, lines: Iterable[bytes]) -> None:
         """Lines of the host that go to the daemon."""
         with self._lock:
+            self._before = self._last
             for line in lines:
+                self._last = line
                 message = _decode(line)
                 if isinstance(message, dict):
                     self._note(message, line)
@@ -125,6 +129,7 @@ class Conversed:
         """Lines that did not get to the daemon after all; they will be said again as if for the first time."""
         ids = [id_ for line in lines for id_ in requests_of(line)]
         with self._lock:
+            self._last = self._before
             for id_ in ids:
                 self._flying.pop(_key(id_), None)
                 self._opening.pop(_key(id_), None)
@@ -156,17 +161,20 @@ class Conversed:
         if opening is not None and well:
             self._initialize = opening
 
-    def lost(self, *, final: bool = False) -> bytes:
+    def lost(self, *, final: bool = False, unread: bool = False) -> bytes:
         """The connection has ended; returns the answers the host gets instead of the daemon's.
 
         Args:
             final: There will be no other; nothing stays without an answer.
+            unread: The daemon had not read the end of what was said: its last line was not begun.
         """
         with self._lock:
             answers = []
+            last = {_key(id_) for id_ in requests_of(self._last)} if unread else set()
+            self._last = b""
             for key, request in list(self._flying.items()):
                 begun = not self.handed_over
-                acts = begun and request.method == ACTS
+                acts = begun and request.method == ACTS and key not in last
                 request.again += begun
                 if request.line is not None and not (final or acts or request.again > AGAIN_MOST):
                     continue
@@ -197,7 +205,9 @@ class Conversed:
         """What is to be said behind the handshake's answer."""
         with self._lock:
             lines = [self._initialized] if self._initialize is not None else []
-            return b"".join(lines + [request.line or b"" for request in self._flying.values()])
+            lines += [request.line or b"" for request in self._flying.values()]
+            self._last = lines[-1] if lines else b""
+            return b"".join(lines)
 
 
 def requests_of(line: bytes) -> list[Any]:
@@ -232,7 +242,8 @@ def _loss(may_have_acted: bool) -> dict[str, Any]:
             sent="unknown",
             reason="the daemon went away",
             restarted=True,
-            hint="Look first (snapshot, appstate), then repeat the call if it did not happen. Sessions go on.",
+            hint="Look first (snapshot, appstate), then repeat the call if it did not happen. Sessions go on where "
+            "their device does; a browser that the daemon had booted ended with it, and the next answer says so.",
         ).to_wire()
     return ConnectionLost(
         "The daemon went away before it answered; nothing was done.",

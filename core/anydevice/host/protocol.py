@@ -179,3 +179,12 @@ def hello(
 def resumed(line: bytes, token: str | None) -> bytes:
     """A hello that is to go on with an earlier connection; the hello itself without a token."""
     return line if token is None else encode(decode(line) | {"resume": token})
+
+
+def left_unread(error: BaseException | None) -> bool:
+    """Whether a connection ended so that its other side had not read all that was sent: the last line was not begun.
+
+    Linux resets a local stream whose end closes with bytes still to be read, and only such (unix_release_sock in
+    net/unix/af_unix.c). Elsewhere nobody can tell, and the answer is False.
+    """
+    return sys.platform == "linux" and isinstance(error, ConnectionResetError)

@@ -121,6 +121,7 @@ class _Pump:
         self.daemon: dict[str, Any] | None = None
         self.token: str | None = None
         self.first = b""
+        self.unread = False
         self.host_ended = False
         self.wanted = False
         self.refusal: dict[str, Any] | None = None
@@ -140,6 +141,7 @@ class _Pump:
             self.token = reply.get("resume")
             if handshake := self.conversed.handshake():
                 first = self._shake_hands(connection, handshake, first)
+            self.unread = False
             connection.sendall(self.conversed.again())
         except BaseException:
             connection.close()
@@ -177,7 +179,7 @@ class _Pump:
                 began = time.monotonic()
                 heard = self._inwards()
                 self._hang_up()
-                _write(self.conversed.lost(final=self.host_ended))
+                _write(self.conversed.lost(final=self.host_ended, unread=self.unread))
                 if self.host_ended:
                     return 0
                 young = not heard and time.monotonic() - began < YOUNG and not self.conversed.handed_over
@@ -226,7 +228,8 @@ class _Pump:
                 _write(self.conversed.heard(lines))
             try:
                 data = self.connection.recv(CHUNK)
-            except ConnectionError:
+            except ConnectionError as error:
+                self.unread |= protocol.left_unread(error)
                 data = b""
             if not data:
                 if cut.rest and self.host_ended:
@@ -268,11 +271,14 @@ class _Pump:
                 self.conversed.said(lines)
                 try:
                     sent = connection.send(data)
-                except OSError:
+                except OSError as error:
                     self.conversed.unsaid(lines)  # it had ended already, and nothing arrived
+                    self.unread |= protocol.left_unread(error)
                 else:
-                    with contextlib.suppress(OSError):  # the main thread deals with what is not answered
+                    try:
                         connection.sendall(memoryview(data)[sent:])
+                    except OSError:  # the main thread deals with what is not answered
+                        self.unread = True
                     return
             with self.changed:
                 self.changed.wait_for(lambda gone=connection: self.connection is not gone, LOOK_SECONDS)  # type: ignore[misc]
