@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import click
 from click.shell_completion import CompletionItem
@@ -208,6 +208,29 @@ class DeviceCommand(click.Command):
             raise click.UsageError("the file comes with stop: give its path there", ctx)
         return path or None
 
+    def _typed(
+        self, ctx: click.Context, arguments: Mapping[str, Any], path: str | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The arguments to write out in lines to be pasted, and the words to write as they were typed: files that were
+        read, and options of the command line itself.
+        """
+        left, words = dict(arguments), list(ctx.params.get("words") or ())
+        kept = ["--path", path] if path is not None else []
+        if ctx.params["deadline"] is not None:
+            kept += ["--deadline", f"{ctx.params['deadline']:g}"]
+        if ctx.params["yes"]:
+            kept.append("--yes")
+        given = {param.wire: (param, ctx.params[param.name or ""]) for param in self.params if _is_wire(param)}
+        for wire, (param, value) in given.items():
+            file = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            if param.schema.get("type") in ("array", "object") and isinstance(file, str) and file[:1] == "@":
+                kept += [f"--{kebab(wire)}", file]
+                left.pop(wire, None)
+        if self.descriptor["name"] == "batch" and words and words[0][:1] not in "-[{":
+            left = {wire: value for wire, value in left.items() if given[wire][1] not in (None, ())}
+            kept.append(words[0])
+        return left, kept
+
     def _run(self, **_: Any) -> int:
         ctx = click.get_current_context()
         arguments = self.arguments(ctx)
@@ -224,7 +247,7 @@ class DeviceCommand(click.Command):
                 progress=progress,
             )
         except AnydeviceError as error:
-            output.refusal(error, self.catalogue, name, arguments, as_json=as_json)
+            output.refusal(error, self.catalogue, name, *self._typed(ctx, arguments, path), as_json=as_json)
             return exit_code(error.code)
         finally:
             if progress is not None and sys.stderr.isatty():
@@ -237,6 +260,11 @@ class DeviceCommand(click.Command):
         # A yes-or-no question that was answered no, so that a shell can branch on it.
         asked = {"is": "result", "doctor": "ok"}.get(str(answer.get("command")), "")
         return FAILED if answer["data"].get(asked) is False else OK
+
+
+def _is_wire(param: click.Parameter) -> TypeGuard[WireOption]:
+    """Whether it stands for an argument of the wire."""
+    return isinstance(param, WireOption)
 
 
 class _Ours(click.Option):

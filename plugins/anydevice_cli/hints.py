@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,13 @@ MOST, EVERY, LONGEST = 3, 20, 300
 _WHICH = ("platform", "deviceTarget", "device", "udid", "serial", "session", "tenant", "runId")
 """Selectors that go on to a command that a hint names."""
 
-_PRIVATE = {"text", "value", "steps", "payload", "arguments", "confirmToken"}
-"""Arguments that may hold a secret: a call with one is not written out, as what we print ends up in logs."""
+_PRIVATE = {"steps", "payload", "arguments", "confirmToken"}
+"""Arguments that may hold anything: a call with one is not written out, as what we print ends up in logs."""
+
+_SECRET: dict[str, set[str]] = {"text": {"wait"}, "value": {"is", "orientation", "settings"}}
+"""Arguments that may hold a secret, except with these commands: a variable of the shell stands for it, and a line that
+is pasted without it fails in the shell and does nothing.
+"""
 
 _BARE = "apps|devices|doctor|session|capabilities|snapshot|appstate|open|lease (?:acquire|renew|release|status|queue)"
 _CALL = re.compile(rf"(?:\b(?:[Cc]all|from|or|with)|:) ({_BARE})\b(?! with (?!timeoutMs)| in another)")
@@ -40,10 +45,15 @@ _AGAIN = re.compile(r"\b(?:repeat the call|ask again|then repeat)\b", re.IGNOREC
 
 @dataclass(slots=True, frozen=True)
 class _Asked:
-    """The call that was refused."""
+    """The call that was refused: its name, its arguments, and words of the line it came from that are none."""
 
     name: str
     arguments: Mapping[str, Any]
+    kept: Sequence[str] = ()
+
+
+class _Shell(str):
+    """A word that is for the shell to read, and not to be quoted."""
 
 
 def spoken(hint: str, catalogue: remote.Catalogue) -> str:
@@ -95,15 +105,16 @@ def _option(param: str, name: str, catalogue: remote.Catalogue) -> str:
     return f"--{kebab(param)}" if param in {*known, *catalogue.selectors, *catalogue.switches} else param
 
 
-def ways(wire: Mapping[str, Any], name: str, arguments: Mapping[str, Any]) -> list[str]:
+def ways(wire: Mapping[str, Any], name: str, arguments: Mapping[str, Any], kept: Sequence[str] = ()) -> list[str]:
     """Command lines that do what the hint says, ready to be pasted; [] where it names none.
 
     Args:
         wire: The refusal.
         name: The command that was refused; empty for what is no command on devices.
         arguments: Its arguments, as the wire has them.
+        kept: What else its line had: files to read, and options that are none of the wire's.
     """
-    found = dict.fromkeys(_ways(wire, _Asked(name, arguments)))
+    found = dict.fromkeys(_ways(wire, _Asked(name, arguments, kept)))
     most = EVERY if wire.get("code") == "ambiguous_device" else MOST
     return [line for line in found if line and len(line) <= LONGEST][:most]
 
@@ -183,21 +194,24 @@ def _again(asked: _Asked, **changes: Any) -> str:
         return ""
     arguments = {name: value for name, value in {**asked.arguments, **changes}.items() if value is not None}
     action = arguments.pop("action", None)
-    return _typed(f"{asked.name} {action}" if action else asked.name, arguments)
+    for secret, but in _SECRET.items():
+        if secret in arguments and asked.name not in but:
+            arguments[secret] = _Shell(f'"${{{secret.upper()}:?as you gave it}}"')
+    return _typed(f"{asked.name} {action}" if action else asked.name, arguments, asked.kept)
 
 
-def _typed(name: str, arguments: Mapping[str, Any]) -> str:
+def _typed(name: str, arguments: Mapping[str, Any], more: Sequence[str] = ()) -> str:
     words = name.split()
     for wire, value in arguments.items():
         if isinstance(value, bool):
             words.append(f"--{kebab(wire)}" if value else f"--no-{kebab(wire)}")
         else:
             words += [f"--{kebab(wire)}", value if isinstance(value, str) else json.dumps(value)]
-    return _line(*words)
+    return _line(*words, *more)
 
 
 def _line(*words: str) -> str:
-    return shlex.join(["anydevice", *words])
+    return " ".join(word if isinstance(word, _Shell) else shlex.quote(word) for word in ("anydevice", *words))
 
 
 def _value(text: str) -> str:

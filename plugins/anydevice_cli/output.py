@@ -67,8 +67,8 @@ def result(command: str, data: Mapping[str, Any], text: str, *, as_json: bool) -
 
 
 def refusal(
-    found: AnydeviceError, catalogue: Catalogue, name: str = "", arguments: Mapping[str, Any] | None = None, *,
-    as_json: bool,
+    found: AnydeviceError, catalogue: Catalogue, name: str = "", arguments: Mapping[str, Any] | None = None,
+    kept: Sequence[str] = (), *, as_json: bool,
 ) -> None:  # fmt: skip
     """Prints why something was refused, for people with command lines that go on from there.
 
@@ -76,13 +76,14 @@ def refusal(
         catalogue: What the command line knows of commands.
         name: The command on devices that was refused, if it was one.
         arguments: Its arguments.
+        kept: Words of its line besides.
         as_json: For a script, which gets it as the wire has it.
     """
     wire, lines = found.to_wire(), []
     if not as_json:
         from .hints import typed, ways
 
-        lines = ways(wire, name, arguments or {})
+        lines = ways(wire, name, arguments or {}, kept)
         wire = typed(wire, name, catalogue)
     error(wire, as_json=as_json, whole=found.answer, ways=lines)
 

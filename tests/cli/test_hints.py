@@ -141,10 +141,29 @@ def test_each_of_several_elements_and_of_several_devices_that_are_down_gets_a_li
     assert ways(wire, "open", {"app": "x"})[1] == "anydevice open --app x --device tv --boot"
 
 
-@pytest.mark.parametrize("asked", [("press", {"target": "x" * 400}), ("fill", {"target": "@e1", "text": "a secret"})])
+@pytest.mark.parametrize("asked", [("press", {"target": "x" * 400}), ("batch", {"steps": [{"command": "say"}]})])
 def test_what_is_too_long_to_be_read_or_may_be_secret_is_not_repeated(asked: tuple[str, dict[str, Any]]) -> None:
     wire = {"code": "lease_held", "hint": "Repeat the call in a moment.", "details": {}}
     assert ways(wire, *asked) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (("fill", {"target": "Nope", "text": "a secret"}), 'fill --target Nope --text "${TEXT:?as you gave it}"'),
+        (("vendor-key", {"value": "a secret"}), 'vendor-key --value "${VALUE:?as you gave it}"'),
+        (
+            ("is", {"predicate": "text", "target": "a b", "value": "it"}),
+            "is --predicate text --target 'a b' --value it",
+        ),
+        (("wait", {"text": "Saved"}), "wait --text Saved"),
+    ],
+)
+def test_a_secret_is_left_to_the_shell_and_what_is_none_is_written_out(
+    asked: tuple[str, dict[str, Any]], line: str
+) -> None:
+    wire = {"code": "lease_held", "hint": "Repeat the call in a moment.", "details": {}}
+    assert ways(wire, *asked) == [f"anydevice {line}"]
 
 
 # --- pasted into a shell, against a daemon ---
@@ -205,6 +224,38 @@ def test_who_meets_somebody_else_waits_or_chooses_another(home: Home, shell: She
     finally:
         waiter.kill()
         waiter.wait()
+
+
+@pytest.mark.daemon
+@pytest.mark.parametrize(
+    "words",
+    [
+        "press Increment", "screenshot --target Increment o.png", "is visible Increment", "get text Increment",
+        "wait text Increment", "wait 5", "find Increment", "longpress Increment --yes --deadline 20",
+        "batch steps.json", "batch --steps @steps.json",
+    ],
+)  # fmt: skip
+def test_a_line_for_one_of_several_devices_does_what_the_refused_one_asked_for(
+    shell: Shell, tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "steps.json").write_text('[{"command": "press", "arguments": {"target": "Increment"}}]')
+    lines = lines_of(shell(f"anydevice {words}", code=3), "ambiguous_device")
+    assert len(lines) == 2
+    for option in ("--yes", "--deadline 20", "o.png", "steps.json"):
+        assert (option in words) == (option in lines[0]), lines
+    said = shell(lines[0]).stdout
+    assert ("executed: 1" if words.startswith("batch") else "on Fake phone 1") in said
+    assert (tmp_path / "here" / "o.png").exists() == ("o.png" in words)
+
+
+@pytest.mark.daemon
+def test_a_line_with_something_secret_does_nothing_until_it_is_given(shell: Shell) -> None:
+    refused = shell("anydevice fill Name 'a secret'", code=3)
+    line = lines_of(refused, "ambiguous_device")[0]
+    assert "a secret" not in refused.stderr
+    assert "TEXT: as you gave it" in shell(line, code=127).stderr
+    assert shell(f"TEXT='a secret'; {line}").stdout.startswith("fill · on Fake phone 1")
 
 
 @pytest.mark.daemon
