@@ -1,4 +1,8 @@
-"""What a person sees while a run goes on, and its end: a line a case, or a bar where there is a terminal."""
+"""What a person sees while a run goes on, and its end: what needs attention, and how far it is.
+
+Where there is a terminal how far it is is a bar; elsewhere a line now and then. What passed or is honestly absent has
+a line a case only where it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,37 @@ from typing import TextIO
 
 from anydevice_schemas.report import CaseResult, ConformanceReport
 
+from .findings import LEAVES_NOTHING
 from .listening import Show
+from .verdict import BAD, bundle_says
 
 FILLED, EMPTY = "█", "░"
 BAR = 24
+STRIDE = 25
+"""Cases after which a run without a terminal says how far it is."""
 QUIET = ("passed", "honestly_absent", "not_yet_judged")
 """Verdicts that need nobody's attention."""
 
 
 class Lines(Show):
-    """A line a case."""
+    """Lines: of what needs attention, and how far the run is; with `every`, one of every case."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, *, every: bool = False) -> None:
         self._out = out
-        super().__init__(row=self._row)
+        self._every = every
+        self._done = self._total = self._bad = 0
+        super().__init__(begin=self._begin, row=self._row)
+
+    def _begin(self, total: int) -> None:
+        self._total = total
 
     def _row(self, row: CaseResult) -> None:
-        self._out.write(line(row) + "\n")
+        self._done += 1
+        self._bad += row.verdict not in QUIET
+        if self._every or row.verdict not in QUIET:
+            self._out.write(line(row) + "\n")
+        if not self._every and self._done % STRIDE == 0:
+            self._out.write(f"{self._done}/{self._total or '?'}, {self._bad} not passed\n")
         self._out.flush()
 
 
@@ -73,7 +91,7 @@ def line(row: CaseResult) -> str:
 
 
 def summary(report: ConformanceReport) -> str:
-    """The end of a run: every class with its level and why."""
+    """The end of a run: every class with its level and why, and the bundles that were not passed whole."""
     from anydevice.text import visible
 
     lines = []
@@ -84,7 +102,26 @@ def summary(report: ConformanceReport) -> str:
         counts = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in sorted(verdict.totals.items()))
         lines.append(f"{report.subject.backend} {verdict.device_class}: {level}: {visible(verdict.why)}")
         lines.append(f"    {counts}")
+        rows = [row for row in report.cases if row.device_class == verdict.device_class]
+        said = [f"{name}: {bundle_says(name, rows)}" for name, state in verdict.bundles.items() if state == "failed"]
+        lines += [f"    {bundle}" for bundle in said if bundle not in verdict.why]
+        absent = [name for name, state in verdict.bundles.items() if state == "absent"]
+        if absent:
+            lines.append(f"    absent: {', '.join(absent)}")
     lines += [f"note: {visible(remark)}" for remark in report.remarks]
     if report.not_judged:
         lines.append(f"note: declared and not judged: {', '.join(report.not_judged)}")
+    if came_through(report):
+        lines.append("nothing failed of what was run; a run with --only gives no level")
     return "\n".join(lines)
+
+
+def came_through(report: ConformanceReport) -> bool:
+    """Whether a run that was restricted on purpose came to its end, tried something, and nothing of it failed."""
+    tried = [row for row in report.cases if row.id != LEAVES_NOTHING]
+    return (
+        report.partial
+        and report.level == "partial"
+        and bool(tried)
+        and not any(row.verdict in BAD for row in report.cases)
+    )

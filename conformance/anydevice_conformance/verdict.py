@@ -11,6 +11,10 @@ from anydevice_schemas.report import CaseResult, ClassResult, Level
 from .case import CORE
 
 BundleState = Literal["passed", "failed", "absent"]
+BAD = ("failed", "blocked", "engine_error", "not_run")
+"""Verdicts of cases that were to be tried and did not come through."""
+NAMED = 3
+"""Cases that are named where several are of one kind."""
 
 
 def judge_class(
@@ -52,6 +56,36 @@ def _bundle(name: str, rows: Iterable[CaseResult]) -> BundleState:
     return "passed" if mine and good else "failed"
 
 
+PARTLY = "partly declared"
+
+
+def bundle_says(name: str, rows: Iterable[CaseResult]) -> str:
+    """A bundle's state as people read it: where nothing failed and cases of it are absent, that it is partly declared.
+
+    Args:
+        name: The bundle.
+        rows: The results of one class.
+
+    Returns:
+        `passed`, `absent`, `failed (2 of 9: the.case, the.other)`, or `partly declared (1 absent: the.case)`.
+    """
+    rows = [row for row in rows if row.bundle == name]
+    state = _bundle(name, rows)
+    if state != "failed":
+        return state
+    bad = [row.id for row in rows if row.verdict in BAD]
+    if bad:
+        return f"failed ({len(bad)} of {len(rows)}: {_named(bad)})"
+    absent = [row.id for row in rows if row.verdict == "honestly_absent" and not row.optional]
+    if absent and name != CORE:
+        return f"{PARTLY} ({len(absent)} absent: {_named(absent)})"
+    return "failed"
+
+
+def _named(ids: list[str]) -> str:
+    return ", ".join(ids[:NAMED]) + (" …" if len(ids) > NAMED else "")
+
+
 def _excused(row: CaseResult) -> bool:
     """A case of the truth table itself: honest absence is as good as presence."""
     return row.optional and row.verdict in ("honestly_absent", "experimental")
@@ -83,7 +117,11 @@ def _level(
             return "none", _first(bad, says)
     failing = [name for name, state in bundles.items() if name != CORE and state == "failed"]
     if failing:
-        return "core", f"not extended: the bundle {failing[0]} is not passed whole"
+        said = {name: bundle_says(name, rows) for name in failing}
+        first = next((name for name in failing if not said[name].startswith(PARTLY)), failing[0])
+        others = len(failing) - 1
+        more = f"; {others} more bundle{'s are' if others > 1 else ' is'} not passed whole" if others else ""
+        return "core", f"not extended: {first}: {said[first]}{more}"
     has = [name for name, state in bundles.items() if name != CORE and state == "passed"]
     if not has:
         return "core", "core passed; no bundle besides"

@@ -185,6 +185,32 @@ def test_a_bundle_is_all_or_nothing(verdicts: list[Verdict], state: str, level: 
     assert (found.bundles["extras"], found.level) == (state, level)
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        (["passed", "honestly_absent"], "partly declared (1 absent: a.1)"),
+        (["passed", *["honestly_absent"] * 4], "partly declared (4 absent: a.1, a.2, a.3 …)"),
+        (["passed", "honestly_absent", "failed"], "failed (1 of 3: a.2)"),
+        (["passed", "blocked", "engine_error"], "failed (2 of 3: a.1, a.2)"),
+    ],
+)
+def test_what_stands_between_core_and_extended_is_named(verdicts: list[Verdict], says: str) -> None:
+    assert judged(*verdicts, bundle="extras").why == f"not extended: extras: {says}"
+
+
+def test_a_bundle_in_which_something_failed_is_named_before_one_that_is_partly_declared() -> None:
+    def rows(bundle: str, *verdicts: Verdict) -> list[CaseResult]:
+        return [
+            CaseResult(id=f"{bundle}.{n}", must="", device_class="tv", bundle=bundle, declared=True, verdict=verdict)
+            for n, verdict in enumerate(verdicts)
+        ]
+
+    every = [*rows("core", "passed"), *rows("a", "passed", "honestly_absent"), *rows("b", "passed", "failed")]
+    found = judge_class("tv", [], every, [row.id for row in every], partial=False)
+    assert (found.level, found.bundles) == ("core", {"a": "failed", "b": "failed", "core": "passed"})
+    assert found.why == "not extended: b: failed (1 of 2: b.1); 1 more bundle is not passed whole"
+
+
 @pytest.mark.parametrize("verdict", ["honestly_absent", "experimental"])
 def test_where_absence_is_as_good_it_costs_nothing(verdict: Verdict) -> None:
     assert judged("passed", verdict, optional=True).level == "core"

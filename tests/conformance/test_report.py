@@ -13,6 +13,7 @@ import pytest
 
 from anydevice.testing.driver import blank_png
 from anydevice_conformance.report import write
+from anydevice_conformance.verdict import judge_class
 from anydevice_schemas.report import CaseResult, ClassResult, ConformanceReport, Level, Step, Subject
 
 EVIL = "<script>alert(1)</script>&\"'\u202e\x00\x1b[2J"
@@ -79,6 +80,27 @@ def test_junit_of_a_level_that_was_reached_passes_the_level(tmp_path: Path) -> N
     write(a_report(a_case("a.passed")), tmp_path)
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()[0]
     assert suite.get("failures") == "0" and "core: because" in (suite[-1][0].text or "")
+
+
+@pytest.mark.parametrize(("on_purpose", "failures"), [(True, "0"), (False, "1")])
+def test_junit_of_a_run_that_was_restricted_on_purpose_fails_no_level(
+    on_purpose: bool, failures: str, tmp_path: Path
+) -> None:
+    write(a_report(a_case("a.passed"), level="partial", partial=on_purpose), tmp_path)
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot()[0].get("failures") == failures
+
+
+def test_a_bundle_that_is_partly_declared_is_not_shown_as_one_that_failed(tmp_path: Path) -> None:
+    cases = [
+        a_case("a.one"), a_case("keys.one", bundle="keys"), a_case("keys.two", "honestly_absent", bundle="keys"),
+        a_case("text.one", bundle="text"), a_case("text.two", "failed", bundle="text"),
+    ]  # fmt: skip
+    verdict = judge_class("tv", [], cases, [case.id for case in cases], partial=False)
+    write(a_report(*cases, classes=[verdict]), tmp_path)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert '<span class="chip partly">keys: partly declared (1 absent: keys.two)</span>' in page
+    assert '<span class="chip failed">text: failed (1 of 2: text.two)</span>' in page
+    assert '<span class="chip passed">core: passed</span>' in page
 
 
 def test_a_backend_that_could_not_be_loaded_has_a_report_all_the_same(tmp_path: Path) -> None:

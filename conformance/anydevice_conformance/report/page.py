@@ -14,6 +14,7 @@ from anydevice.text import visible
 from anydevice_schemas.report import CaseResult, ClassResult, ConformanceReport, Step, Verdict
 
 from ..case import CORE
+from ..verdict import PARTLY, bundle_says
 
 INLINED_MOST = 12 * 1024 * 1024
 """Bytes of pictures that are put into the page; further ones are linked."""
@@ -113,7 +114,7 @@ def _card(report: ConformanceReport, verdict: ClassResult) -> str:
         f'<span><i style="background:{COLOURS[word]}"></i><b>{count}</b> {WORDS[word]}</span>' for word, count in seen
     )
     chips = "".join(
-        f'<span class="chip {state}">{escape(name)}: {state}</span>'
+        _chip(name, state, rows)
         for name, state in sorted(verdict.bundles.items(), key=lambda bundle: (bundle[0] != CORE, bundle[0]))
     )
     facts = ", ".join(f"{name} {value}" for name, value in verdict.facts.items() if name != "name")
@@ -129,6 +130,13 @@ def _card(report: ConformanceReport, verdict: ClassResult) -> str:
         + f'<div class="bar">{bar}</div><div class="legend">{legend}</div>'
         f'<div class="bundles">{chips}</div>' + (f'<p class="device">{device}</p>' if device else "") + "</article>"
     )
+
+
+def _chip(name: str, state: str, rows: Iterable[CaseResult]) -> str:
+    """A bundle in a word; one of which nothing failed is not shown as if something had."""
+    said = bundle_says(name, rows) if state == "failed" else state
+    kind = "partly" if said.startswith(PARTLY) else state
+    return f'<span class="chip {kind}">{escape(name)}: {escape(said)}</span>'
 
 
 def _sentence(text: str) -> str:
