@@ -284,7 +284,7 @@ def refused(found: inputs.Verdict, status: int) -> InvalidArgument | UpstreamUna
 
 def _view(told: str, rendered: str) -> View | None:
     shown, panel = displays.display(told), displays.panel(rendered)
-    turned = shown.turned or 0
+    turned = shown.quarters if shown.quarters is not None else shown.turned or 0
     width, height = shown.width or 0, shown.height or 0
     if not width or not height:
         if panel is None or not panel.width or not panel.height:

@@ -124,7 +124,9 @@ class HandheldSettings(HarmonyosSettings):
 
     async def _turn(self, value: str) -> None:
         if self._emulators is None:
-            await self._reach.hdc.act(f"hidumper -s 4607 -a '-motion,{TURNS.index(value)}'")
+            # The sensor's postures count from the way the device is made to be held, which of tablets is lying.
+            posture = TURNS.index(value) ^ int((await self._display()).made_lying)
+            await self._reach.hdc.act(f"hidumper -s 4607 -a '-motion,{posture}'")
             await self._until(value)
             return
         if not self._instance:
@@ -158,5 +160,8 @@ class HandheldSettings(HarmonyosSettings):
                 await anyio.sleep(STEP)
 
     async def _turned(self) -> str | None:
-        turned = display.display((await self._reach.hdc.shell(DISPLAY)).text).turned
+        turned = (await self._display()).turned
         return TURNS[turned] if turned is not None else None
+
+    async def _display(self) -> display.Display:
+        return display.display((await self._reach.hdc.shell(DISPLAY)).text)

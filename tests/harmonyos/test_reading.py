@@ -243,6 +243,14 @@ def test_density_rotation_and_bounds_of_the_display() -> None:
     assert display.display("nothing") == display.Display(None, None, None, None)
 
 
+@pytest.mark.parametrize(
+    ("quarters", "turned", "lying"),
+    [(0, 0, False), (1, 1, False), (3, 3, False), (0, 1, True), (1, 0, True), (2, 3, True)],
+)
+def test_which_way_a_device_is_made_to_be_held(quarters: int, turned: int, lying: bool) -> None:
+    assert display.display(f"Rotation: {quarters}\nDisplayOrientation: {turned}\n").made_lying is lying
+
+
 def test_the_window_managers_table() -> None:
     table = windows.parse_windows(text("hidumper_wms_a.txt"))
     assert (len(table.rows), table.focus) == (6, 13)

@@ -36,12 +36,23 @@ class Panel:
 
 @dataclass(slots=True, frozen=True)
 class Display:
-    """A screen as it is turned now: pixels, pixels a point, quarter turns; None where they are not told."""
+    """A screen as it is turned now: pixels, pixels a point, how it is turned; None where they are not told.
+
+    Attributes:
+        turned: 0 upright, 1 lying, 2 and 3 the same the other way round, whichever way it is made to be held.
+        quarters: Quarter turns from the way it is made to be held: of a tablet that is made to lie, lying is 0.
+    """
 
     scale: float | None
     turned: int | None
     width: int | None
     height: int | None
+    quarters: int | None = None
+
+    @property
+    def made_lying(self) -> bool:
+        """Whether it is made to be held lying, as far as is told."""
+        return self.turned is not None and self.quarters is not None and (self.turned ^ self.quarters) & 1 == 1
 
 
 def panels(text: str) -> list[Panel]:
@@ -79,13 +90,14 @@ def display(text: str) -> Display:
         return float(found[1]) if found else None
 
     scale = number("VirtualPixelRatio") or number("Density")
-    turned = number("DisplayOrientation")
+    turned, quarters = number("DisplayOrientation"), number("Rotation")
     box = re.search(r"Bounds<L,T,W,H>\s*:\s*(-?\d+)\W+(-?\d+)\W+(\d+)\W+(\d+)", text, re.I)
     return Display(
         scale if scale and scale > 0 else None,
         int(turned) if turned is not None and 0 <= turned <= 3 else None,
         int(box[3]) if box else None,
         int(box[4]) if box else None,
+        int(quarters) if quarters is not None and 0 <= quarters <= 3 else None,
     )
 
 

@@ -81,6 +81,8 @@ def _display(call: Invocation, asked: str) -> str:
     geometry = call.device.machine.geometry
     width, height = geometry.size
     rule = "-" * 87
+    # Quarter turns count from the way it is made to be held; how it lies there does not (display.Orientation).
+    lying = int(geometry.physical[0] > geometry.physical[1])
     told = {
         "DisplayId": "0",
         "ScreenId": "0",
@@ -90,7 +92,7 @@ def _display(call: Invocation, asked: str) -> str:
         "DPI": f"{round(geometry.density)}",
         "Rotation": str(geometry.rotation),
         "Orientation": "0",
-        "DisplayOrientation": str(geometry.rotation),
+        "DisplayOrientation": str(geometry.rotation ^ lying),
         "FreezeFlag": "0",
         "Bounds<L,T,W,H>": f"0 0 {width} {height}",
     }
