@@ -12,8 +12,16 @@ from typing import Any
 
 import click
 
+BACKENDS = "anydevice.backends"
+"""Entry points of backends, as `anydevice.discovery` looks them up."""
+
 LABS = "anydevice.labs"
 """Entry points that bring simulated devices of a backend, by the backend's name (see `_lab`)."""
+
+
+def _backends(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the backends that are installed, for completion."""
+    return sorted({point.name for point in entry_points(group=BACKENDS) if point.name.startswith(incomplete)})
 
 
 @click.command(
@@ -21,7 +29,7 @@ LABS = "anydevice.labs"
     epilog="Exit codes: 0 core or better on every class that was asked for (with --only: nothing that ran failed), "
     "1 otherwise, 2 called wrongly.",
 )
-@click.argument("backend", required=False)
+@click.argument("backend", required=False, shell_complete=_backends)
 @click.option(
     "--device", metavar="SELECTOR", help="The device under test: its id or unique name. Only its class is judged."
 )

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from anydevice_schemas.errors import AnydeviceError, PathNotFound, PathRefused
 
-from . import output, remote
+from . import completing, output, remote
 from .exits import FAILED, OK, exit_code
 from .words import Words, WordsError, read_json
 
@@ -58,6 +58,8 @@ class WireOption(click.Option):
         elif kind in ("array", "object"):
             extra["metavar"] = "JSON|@FILE"
             extra["multiple"] = kind == "array"
+        if wire == "device":
+            extra["shell_complete"] = completing.devices
         super().__init__([*names, f"wire_{wire}"], default=None, help=_help(schema), **extra)
 
     def value_of(self, given: Any) -> Any:
@@ -168,6 +170,8 @@ class DeviceCommand(click.Command):
     def _complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         if ctx.params.get("words"):
             return []
+        if self.words.of_device:
+            return completing.devices(ctx, param, incomplete)
         return [CompletionItem(word) for word in self.words.first if word.startswith(incomplete)]
 
     def arguments(self, ctx: click.Context) -> dict[str, Any]:

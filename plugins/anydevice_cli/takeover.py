@@ -6,15 +6,9 @@ import shlex
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from anydevice_schemas.errors import AnydeviceError
-
-from . import output, remote
+from . import completing, output, remote
 from .status import ago
-
-COMPLETION_SECONDS = 1.0
-"""What completion may take to reach a daemon that runs; it starts none."""
 
 LONGEST_MINUTES = 720
 HEALTH = ("good", "suspect", "bad", "maintenance")
@@ -22,18 +16,7 @@ HEALTH = ("good", "suspect", "bad", "maintenance")
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-def _known(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Keys of the devices that a running daemon knows; no backend is asked."""
-    try:
-        with remote.connect_host(deadline=COMPLETION_SECONDS) as client:
-            rows = remote.operate(client, "devices", ask=False)["devices"]
-    except (AnydeviceError, OSError):
-        return []
-    words = [str(row["device"]) for row in rows] + [str(row["id"]) for row in rows if incomplete]
-    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
-
-
-_device = click.argument("device", shell_complete=_known)
+_device = click.argument("device", shell_complete=completing.devices)
 
 
 @click.command(short_help="Takes a device over for you: whoever drives it is interrupted and told why.")

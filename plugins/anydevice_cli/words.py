@@ -160,12 +160,14 @@ class Words:
     Attributes:
         metavar: How its help shows them; empty for none.
         first: What the first word may be, for completion.
+        of_device: The first word says which device.
     """
 
     def __init__(self, descriptor: Mapping[str, Any]) -> None:
         self._properties: Mapping[str, Any] = descriptor["inputSchema"].get("properties", {})
         self.metavar, self._most, self._reader = _WORDS.get(descriptor["name"]) or self._obvious(descriptor)
         self.first: list[str] = []
+        self.of_device = not callable(self._reader) and list(self._reader[:1]) == ["device"]
         if not callable(self._reader) and self._reader:
             self.first = list(self._properties.get(self._reader[0], {}).get("enum", ()))
         elif self._reader is _get:

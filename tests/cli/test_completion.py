@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -71,3 +74,38 @@ def test_the_bash_script_works_in_bash(home: Home, tmp_path: Path) -> None:
         ["bash", "-c", commands], env=environ, capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.split() == ["screenshot"]
+
+
+def test_devices_are_those_of_the_daemon_that_runs_and_none_is_started(home: Home) -> None:
+    asked = ("press --device ", "shutdown ", "boot ", "takeover ", "mark ")
+    home.serve()
+    for words in asked:
+        line = f"anydevice {words}"
+        assert complete(home, "bash", line, len(line.split())) == ["fake-1", "fake-2"], words
+    assert complete(home, "bash", "anydevice press --device fake-2", 3) == ["fake-2"]
+    assert complete(home, "bash", "anydevice press --device fake:fake-2", 3) == ["fake:fake-2"]
+    assert complete(home, "bash", "anydevice shutdown fake-1 ", 3) == []
+    home.json("stop")
+    assert [complete(home, "bash", f"anydevice {words}", len(words.split()) + 1) for words in asked] == [[]] * 5
+    assert not home.running()
+
+
+def test_a_daemon_that_does_not_answer_holds_no_line_up(home: Home) -> None:
+    home.serve()
+    began = time.monotonic()
+    complete(home, "bash", "anydevice press --device ", 3)
+    quick = time.monotonic() - began
+    os.kill(home.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        assert complete(home, "bash", "anydevice press --device ", 3) == []
+        assert time.monotonic() - began < quick + 3.0
+    finally:
+        os.kill(home.pid, signal.SIGCONT)
+
+
+def test_conformance_is_offered_the_backends_that_are_installed(home: Home) -> None:
+    offered = complete(home, "bash", "anydevice conformance ", 2)
+    assert {"android", "fake", "web"} <= set(offered)
+    assert complete(home, "bash", "anydevice conformance we", 2) == ["web"]
+    assert not home.running()

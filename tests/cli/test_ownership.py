@@ -117,7 +117,7 @@ def test_devices_complete_from_what_a_running_daemon_knows_and_start_none(home: 
     assert complete(home, "bash", "anydevice takeover fa", 2) == []
     assert not home.running()
     home.json("devices")
-    assert complete(home, "bash", "anydevice takeover ", 2) == ["fake:fake-1", "fake:fake-2"]
+    assert complete(home, "bash", "anydevice takeover ", 2) == ["fake-1", "fake-2"]
     assert complete(home, "bash", "anydevice give-back fake-", 2) == ["fake-1", "fake-2"]
     assert complete(home, "bash", "anydevice mark fake-1 m", 3) == ["maintenance"]
 
