@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 def plain() -> bool:
     """Whether stdout gets no colours: it is no terminal, or NO_COLOR is set."""
     return bool(os.environ.get("NO_COLOR")) or not sys.stdout.isatty()
+
+
+def width() -> int | None:
+    """Columns of the terminal; None where nothing is to be cut."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return None
+    return shutil.get_terminal_size().columns
 
 
 def clean(text: str) -> str:

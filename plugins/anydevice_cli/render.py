@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .output import clean
+from .output import clean, width
 
 Row = Mapping[str, Any]
 
@@ -172,19 +172,40 @@ def _fitted(cell: str, width: int) -> str:
 
 
 def _devices(data: Row) -> list[str]:
-    rows = []
+    rows, notes = [], []
     for row in data.get("devices", ()):
         lease = row.get("lease")
         held = "" if not lease else ("yours" if lease.get("yours") else f"held until {lease['until']}")
-        more = " — ".join(str(row[key]) for key in ("healthReason", "reason", "fix") if row.get(key))
+        notes.append(" — ".join(str(row[key]) for key in ("healthReason", "reason", "fix") if row.get(key)))
         state = row["state"] if "health" not in row else f"{row['state']}, {row['health']}"
-        rows.append([row["id"], row["name"], row["platform"], row["kind"], state, held, more])
+        rows.append([row["id"], row["name"], row["platform"], row.get("class", ""), row["kind"], state, held])
     none = "no devices" if data.get("missing") else "no devices; anydevice doctor tells what may be missing"
-    lines = table(["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD", ""], rows) if rows else [none]
+    lines = _noted(["ID", "NAME", "PLATFORM", "CLASS", "KIND", "STATE", "HELD"], rows, notes) if rows else [none]
     return lines + [
         f"missing: {gone['backend']}: " + " — ".join(clean(gone[key]) for key in ("reason", "fix") if gone.get(key))
         for gone in data.get("missing", ())
     ]
+
+
+def _noted(head: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> list[str]:
+    """A table with a note to some rows: in a last column, or under the row where the terminal has no room for it.
+
+    A note is never cut: it says what to do. A last column in which nothing is said is left out.
+    """
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    columns = width()
+    if not any(notes):
+        return table(head, rows, columns)
+    beside = table([*head, "WHY, AND WHAT TO DO"], [[*row, note] for row, note in zip(rows, notes, strict=True)])
+    if columns is None or all(len(line) <= columns for line in beside):
+        return beside
+    first, *lines = table(head, rows, columns)
+    return [first, *(
+        part
+        for line, note in zip(lines, notes, strict=True)
+        for part in ([line, f"  {_brief(note)}"] if note else [line])
+    )]  # fmt: skip
 
 
 def _sessions(data: Row) -> list[str]:
@@ -209,7 +230,7 @@ def _doctor(data: Row) -> list[str]:
         for c in data.get("checks", ())
     ]
     rest = {key: data[key] for key in ("policy",) if key in data}
-    return [*table(["", "CHECK", "DETAIL"], rows), *_fields(rest)]
+    return [*table(["STATE", "CHECK", "DETAIL"], rows), *_fields(rest)]
 
 
 def _capabilities(data: Row) -> list[str]:
@@ -223,7 +244,7 @@ def _capabilities(data: Row) -> list[str]:
         [name, "yes" if operation["available"] else "no", str(operation.get("reason", ""))]
         for name, operation in data.get("operations", {}).items()
     ]
-    lines += table(["OPERATION", "NOW", ""], rows)
+    lines += table(["OPERATION", "NOW", "WHY NOT"], rows)
     return lines
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,15 +42,8 @@ def status(as_json: bool) -> int:
     except UpstreamUnavailable:
         output.result("status", {"running": False}, "no daemon runs", as_json=as_json)
         return 0
-    output.result("status", data, "\n".join(_text(data, width())), as_json=as_json)
+    output.result("status", data, "\n".join(_text(data, output.width())), as_json=as_json)
     return 0
-
-
-def width() -> int | None:
-    """Columns of the terminal; None where nothing is to be cut."""
-    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
-        return None
-    return shutil.get_terminal_size().columns
 
 
 def _text(data: Row, columns: int | None) -> list[str]:

@@ -234,7 +234,7 @@ def test_a_token_is_approved_apart_and_used_once(daemon: Home) -> None:
 
 def test_tables_for_people(home: Home, tmp_path: Path) -> None:
     devices = home.cli("devices", cwd=tmp_path).stdout.splitlines()
-    assert devices[0].split() == ["ID", "NAME", "PLATFORM", "KIND", "STATE", "HELD"]
+    assert devices[0].split() == ["ID", "NAME", "PLATFORM", "CLASS", "KIND", "STATE"]
     assert devices[1].split()[:1] == ["fake-1"]
     home.json("appstate", "--device", "fake-1", cwd=tmp_path)
     assert "fake:fake-1" in home.cli("session", cwd=tmp_path).stdout
