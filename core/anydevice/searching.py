@@ -23,13 +23,15 @@ from .everyday import EVERYDAY
 
 NAME, CALLED, SAID, INPUT = 5.0, 3.5, 1.0, 0.8
 """What a word is worth by where it stands: in the name, among everyday words, in the description, at an input."""
+SAID_ALONE = 2.0
+"""The same of a description that has no everyday words beside it."""
 WHOLE_NAME, WHOLE_PHRASE = 5.0, 3.0
 """What every word of a name, or of an everyday phrase, is worth besides where all of them were asked for."""
 PART = 0.3
 """What is left of a word that is only the beginning of another, or the other way round."""
 ALIKE = 0.4
 """What is left of a word that no command speaks of, by way of the one it is a misspelling of."""
-WEAK = 0.25
+WEAK = 0.2
 """Of the best score; what is below it is not worth an answer's tokens."""
 TERMS_MOST = 24
 """Words of a query that are looked at."""
@@ -181,13 +183,14 @@ def _entry(command: Command, phrases: Sequence[str], names: set[str]) -> _Entry:
         choices = schema.get("enum")
         entry.add(stems(name), INPUT)
         entry.add(stems(" ".join(map(str, choices)) if isinstance(choices, list) else ""), INPUT)
-    entry.add(stems(_of_itself(command, names)), SAID)
+    said = SAID if phrases else SAID_ALONE
+    entry.add(stems(_of_itself(command, names)), said)
     for example in command.examples:
-        entry.add(stems(example.why), SAID)
+        entry.add(stems(example.why), said)
     for phrase in phrases:
-        said = stems(phrase)
-        entry.add(said, CALLED)
-        entry.phrases.append(frozenset(one for one in said if _WORTH.get(one) != EMPTY) or frozenset(said))
+        words = stems(phrase)
+        entry.add(words, CALLED)
+        entry.phrases.append(frozenset(one for one in words if _WORTH.get(one) != EMPTY) or frozenset(words))
     for name in (command.name, *command.aliases):
         entry.add(stems(name), NAME)
         entry.names.append(frozenset(stem(part) for part in name.split("-")))

@@ -192,6 +192,18 @@ def test_words_that_say_nothing_do_not_change_what_is_found(catalogue: Catalogue
         assert found(catalogue, f"how can I please {words} on my phone")[0] == name
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("name the functions of a crash report", "debug"), ("crash", "debug"), ("switch to another tab", "tabs"),
+        ("browser that keeps its logins", "browser-profile"), ("a second desktop", "virtual-desktop"),
+        ("screen reader", "vega-config"),
+    ],
+)  # fmt: skip
+def test_a_command_of_a_backend_is_found_by_its_description(words: str, name: str) -> None:
+    assert name in found(every_command(backends=True), words)
+
+
 def test_no_more_is_told_than_was_asked_for(catalogue: Catalogue) -> None:
     assert len(found(catalogue, "app", limit=10)) <= 10
     assert len(found(catalogue, "app", limit=1)) == 1
