@@ -43,7 +43,7 @@ async def test_a_long_text_goes_in_pieces_and_arrives_whole(lab: Lab, router: Ri
 async def test_where_the_time_is_up_it_is_told_how_much_was_typed(
     lab: Lab, router: Rig, phone: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anydevice_apple.writing.AFTER", 24.0)  # of the thirty that a call has
+    monkeypatch.setattr("anydevice_apple.writing.AFTER", 30.0)  # of the 36 that a call of this text has
     await router.open(phone, "form")
     await router.do("press", target="Notes")
     await lab.fault(phone, "text_slow", seconds=2.0)

@@ -134,7 +134,7 @@ async def test_the_wait_in_the_queue_counts_into_the_deadline(lab: Lab, phone: s
     await lab.fault(phone, "hang", match="uitest --version", times=1)
     async with anyio.create_task_group() as group:
         group.start_soon(device.uitest, "uitest --version")
-        while not device.slot.locked():
+        while not device.slot.queue.locked():
             await anyio.sleep(0.01)
         with pytest.raises(CallTimeout) as told:
             await device.uitest("uitest --version", deadline=0.2)

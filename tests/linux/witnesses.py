@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+
+from anydevice.kit.waiting import readable
 
 from .desktop import Seat
 
@@ -34,7 +35,7 @@ class Told:
         end = time.monotonic() + PATIENCE
         while not any("ready" in word for word in self.said):
             ended = self.process.poll() is not None  # read after this: its last words count
-            select.select([self._file], [], [], 0.1)
+            readable(self._file.fileno(), 0.1)
             self.read()
             assert "ready" in str(self.said) or (not ended and time.monotonic() < end), "the program did not come up"
 

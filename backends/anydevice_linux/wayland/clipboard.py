@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import select
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Final
 
 import anyio.to_thread
 
+from anydevice.kit.waiting import readable
 from anydevice_schemas.errors import ActionUnverified, CallTimeout, Unsupported
 
 from .. import clips
@@ -232,7 +232,7 @@ class WClipboard:
         while True:
             connection.listen([reader], [giving.fd for giving in self._giving], 0.05)
             self._give()
-            if select.select([reader], [], [], 0)[0]:
+            if readable(reader, 0):
                 chunk = os.read(reader, CHUNK)
                 if not chunk:
                     return bytes(got)

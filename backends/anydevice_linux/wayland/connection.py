@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from anydevice.kit.waiting import readable
+
 from . import wire
 from .protocol import CALLBACK, DISPLAY, REGISTRY, Interface
 
@@ -236,7 +238,7 @@ class Connection:
     def _listen_last(self) -> None:
         """Hears why a connection ended, which is said before its end."""
         with contextlib.suppress(Broken, OSError):
-            while select.select([self._socket], [], [], 0)[0]:
+            while readable(self._socket.fileno(), 0):
                 self._hear(0)
 
     def _hear(self, seconds: float | None, readers: Sequence[int] = (), writers: Sequence[int] = ()) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import sys
 import time
 
+from ..kit.waiting import readable
 from ..places import DESKTOP_ENVIRONMENT, HOME_VARIABLE, home_path, make_private, travels
 from . import protocol, record
 
@@ -168,8 +168,7 @@ def _read_ready(fd: int, until: float) -> bytes | None:
     """What the daemon wrote until it closed the pipe; None when the time is up."""
     said = b""
     while True:
-        ready, _, _ = select.select([fd], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
+        if not readable(fd, max(0.0, until - time.monotonic())):
             return None
         data = os.read(fd, 65536)
         if not data:

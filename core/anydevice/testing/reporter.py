@@ -15,6 +15,10 @@ Report = dict[str, Any]
 Reporter = Callable[[Report], None]
 
 
+IDLE = 0.5
+"""Seconds without a report after which the line to the witness is let go of: there may be thousands of apps."""
+
+
 class HttpReporter:
     """Posts reports to a witness, one after another, from a thread of its own.
 
@@ -39,7 +43,11 @@ class HttpReporter:
         ended = False
         while waiting or not ended:
             while not ended and (not waiting or not self._waiting.empty()):
-                report = self._waiting.get()
+                try:
+                    report = self._waiting.get(timeout=IDLE if self._line is not None else None)
+                except queue.Empty:
+                    self._hang_up()
+                    continue
                 if report is None:
                     ended = True
                     break
@@ -47,8 +55,12 @@ class HttpReporter:
             if waiting:
                 waiting = _without_values_between(waiting)
                 self._post(json.dumps(waiting.pop(0)).encode())
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         if self._line is not None:
             self._line.close()
+            self._line = None
 
     def _post(self, body: bytes) -> None:
         self.sends(len(body))
@@ -57,14 +69,14 @@ class HttpReporter:
             try:
                 answer = self._ask(body)
             except (http.client.HTTPException, ConnectionError):  # it let go of a line that had nothing to say
-                self._line = None
+                self._hang_up()
                 answer = self._ask(body)
             self.answered(answer.status, answer.reason, len(answer.read()), time.monotonic() - began)
         except http.client.HTTPException as error:
-            self._line = None
+            self._hang_up()
             self.failed(OSError(str(error)))
         except OSError as error:  # a witness that is gone misses reports; the case that needs them says so
-            self._line = None
+            self._hang_up()
             self.failed(error)
 
     def _ask(self, body: bytes) -> http.client.HTTPResponse:
