@@ -87,7 +87,7 @@ async def brings_the_element_on_screen(t: Trial) -> None:
     "A press at a point MUST land on what the device shows at that point, in points.",
     command="press",
     sample={"x": 5, "y": 5},
-    bundle="gestures",
+    bundle="points",  # where something is pressed is not how one moves there: a TV that drags may click nowhere
     mutates=True,
 )
 async def lands_on_the_point(t: Trial) -> None:
