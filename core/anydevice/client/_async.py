@@ -339,6 +339,8 @@ class AsyncClient:
 
         assert self._sending is not None
         async with self._sending:
+            # Before it is sent: else the request before would meanwhile be taken for the last, and be said again.
+            self._last = message.get("id", 0)
             try:
                 with anyio.CancelScope(shield=True), anyio.fail_after(protocol.HELLO_DEADLINE):
                     await stream.send(protocol.encode(message))
@@ -347,7 +349,6 @@ class AsyncClient:
                 return False
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return False
-            self._last = message.get("id", 0)
             return True
 
 

@@ -37,7 +37,7 @@ class _Link:
     Attributes:
         dead: It has ended.
         handed_over: And what was not answered on it was not begun: the daemon has been replaced by a newer version.
-        last: The request that was sent last; None where it was something else.
+        last: The request that is being sent, or was sent last; None where it was something else.
         unread: The daemon had not read the end of what was sent last.
     """
 
@@ -60,8 +60,9 @@ class _Link:
     def send(self, message: dict[str, Any]) -> None:
         """Sends one message, whole."""
         with self._sending:
-            self.connection.sendall(protocol.encode(message))
+            # Before it is sent: else the request before would for a moment be taken for the last, and be said again.
             self.last = message.get("id")
+            self.connection.sendall(protocol.encode(message))
 
     def next(self, request: int, until: float | None) -> dict[str, Any] | None:
         """The next message for a request; None when the time is up.

@@ -241,7 +241,7 @@ class Desk:
         Raises:
             StoreBusy, UpstreamUnavailable: They still cannot; they are tried again.
         """
-        if self.room is None:
+        if self.room is None or not self.unreleased:
             return
         now = self.clock.now()
         for lease_id, reason in list(self.unreleased.items()):
